@@ -12,6 +12,9 @@ from protocol.base import FrozenModel, JsonObject
 from protocol.trajectory.tasks import kind_level
 
 Weighting = Literal["none", "interventions", "shares", "classes"]
+PoolName = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$")
+]
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=r"^[^\x00-\x1f]+$")]
 """A file or folder of the machine that trains."""
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -36,21 +39,21 @@ class MixShares(FrozenModel):
     def sources(
         self,
         *,
-        fresh: Path | None,
-        earlier: Path | None,
-        own: Path | None = None,
+        fresh: Sequence[Path] = (),
+        earlier: Sequence[Path] = (),
+        own: Sequence[Path] = (),
         general: Mapping[str, GeneralData],
     ) -> dict[str, Any]:
         """The `sources` of `trainer ct`; a source that holds nothing gives its share to the others. Empty where no
         trajectory is among them: general data alone is no turn."""
         agent = {
-            name: {"kind": "trajectories", "paths": [str(folder)], "share": share}
-            for name, folder, share in (
+            name: {"kind": "trajectories", "paths": [*map(str, folders)], "share": share}
+            for name, folders, share in (
                 ("fresh", fresh, self.fresh),
                 ("earlier", earlier, self.earlier),
                 ("own", own, self.own),
             )
-            if folder is not None and share > 0
+            if folders and share > 0
         }
         if not agent:
             return {}
@@ -172,6 +175,13 @@ class ReinforcementTraining(FrozenModel):
         return self
 
 
+class Specialists(FrozenModel):
+    """Imitation apart for each pool, from the same weights; at the end the weights are interpolated."""
+
+    weights: Literal["equal", "samples"] = "equal"
+    """How much of each specialist is merged: the same, or by its number of new samples."""
+
+
 class GateTrials(FrozenModel):
     """What a candidate and the active revision try at the gate, with the same seeds: tasks of the bridge's suites or of
     a file, or the trainer's toy world."""
@@ -235,6 +245,11 @@ class Recipe(FrozenModel):
 
     policy: Name
     """Whose revisions it makes; the pool's active one is where it begins."""
+    pools: Annotated[tuple[PoolName, ...], Field(max_length=20)] = ()
+    """Further pools whose trajectories are learned from, by name. A revision is promoted in all of these pools that the
+    policy proposes in, or in none."""
+    specialists: Specialists | None = None
+    """Whether each pool's imitation is trained apart; none: one training learns from all pools."""
     dialect: DialectName = "ui_tars_1_5"
     start: PathText
     """The checkpoint where the active revision names none."""
@@ -266,6 +281,8 @@ class Recipe(FrozenModel):
     def _trains(self) -> "Recipe":
         if self.ct is None and self.sft is None and self.rl is None:
             raise ValueError("a recipe trains something: ct, sft or rl")
+        if self.specialists is not None and (not self.pools or self.sft is None):
+            raise ValueError("`specialists` imitate apart: they need `sft` and further `pools`")
         play = self.rl.play if self.rl else None
         if self.serving is not None and self.trials.world == "toy" and play is None:
             raise ValueError("the toy world asks no server: `serving` is for the bridge's machines")

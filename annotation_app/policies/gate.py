@@ -23,6 +23,7 @@ ReasonCode = Literal[
     "task_dropped",
     "no_gain",
     "gain_by_chance",
+    "pool_shut",
 ]
 Improvement = Literal["none", "estimated", "significant"]
 """How much better than the active revision: not at all (nothing worse by more than chance suffices); more successes at

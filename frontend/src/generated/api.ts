@@ -994,7 +994,8 @@ export interface Reason {
     | "worse_task"
     | "task_dropped"
     | "no_gain"
-    | "gain_by_chance";
+    | "gain_by_chance"
+    | "pool_shut";
   subject: string;
   found: number | null;
   wanted: number | null;
@@ -2957,10 +2958,26 @@ export interface MixShares {
   general: number;
 }
 /**
+ * What people did at the desk in the episodes that a cycle took in, and what its gate gained after it.
+ */
+export interface PeopleTime {
+  episodes: number;
+  hours: number;
+  judged: number;
+  corrected: number;
+  gain: number | null;
+  gain_per_hour: number | null;
+}
+/**
  * All a turn is told.
  */
 export interface Recipe {
   policy: string;
+  /**
+   * @maxItems 20
+   */
+  pools: string[];
+  specialists: Specialists | null;
   dialect: string;
   start: string;
   most: number;
@@ -2979,6 +2996,12 @@ export interface Recipe {
   serving: ServingSettings | null;
   server: string;
   activate: boolean;
+}
+/**
+ * Imitation apart for each pool, from the same weights; at the end the weights are interpolated.
+ */
+export interface Specialists {
+  weights: "equal" | "samples";
 }
 /**
  * Training by reward: at what `play` says, or, with `world` `lights` in the settings, the trainer plays by itself;
@@ -3069,6 +3092,7 @@ export interface TurnRow {
   success: Rate | null;
   success_before: Rate | null;
   overridden: Rate | null;
+  people: PeopleTime | null;
   passed: boolean | null;
   reasons: Reason[];
 }
@@ -3116,11 +3140,13 @@ export interface WheelChange {
 export interface CheckpointOut {
   id: number;
   turn: number;
-  phase: "ct" | "sft" | "rl";
+  phase: "ct" | "sft" | "merge" | "rl";
+  domain: string;
   path: string;
   sha256: string;
   begun_with: string;
   parent: number | null;
+  parts: number[];
   revision: string;
   fresh: number;
   earlier: number;
@@ -3131,7 +3157,8 @@ export interface CheckpointOut {
  * trainer wrote no such figure, or one that is no number.
  */
 export interface Curve {
-  phase: "ct" | "sft" | "rl";
+  phase: "ct" | "sft" | "merge" | "rl";
+  domain: string;
   updates: number[];
   figures: {
     [k: string]: (number | null)[];

@@ -45,6 +45,7 @@ const CYCLE: TurnRow = {
   success: makeRate(26, 40),
   success_before: makeRate(11, 40),
   overridden: null,
+  people: null,
   passed: true,
   reasons: [],
 };
@@ -54,6 +55,8 @@ const RECIPE: Recipe = {
   start: "/start",
   most: 5000,
   least: 1,
+  pools: [],
+  specialists: null,
   accepted_only: false,
   replay: false,
   judge: false,
@@ -63,14 +66,14 @@ const RECIPE: Recipe = {
   sft: null,
   rl: null,
   serving: null,
-  trials: { world: "toy", suite: "", tasks: [], first_seed: 0, seeds: 40, parallel: 1, threads: 1, size: "", source: "", image: "", temperature: 1 },
+  trials: { world: "toy", suite: "", tasks: [], first_seed: 0, seeds: 40, fresh_pages: false, parallel: 1, threads: 1, size: "", source: "", image: "", temperature: 1 },
   server: "",
   activate: true,
 };
 const BUNDLED: Recipe = {
   ...RECIPE,
   ...{ policy: "nano", start: "/nano", server: "http://127.0.0.1:8092" },
-  sft: { by: "nano", updates: 80, every: 1, shares: { fresh: 0.5, earlier: 0.5, own: 0, general: 0 }, settings: {} },
+  sft: { by: "nano", updates: 80, every: 1, shares: { fresh: 0.5, earlier: 0.5, own: 0, general: 0 }, corrections: "interventions", settings: {} },
   trials: { ...RECIPE.trials, world: "bridge", suite: "drills", tasks: ["press"], first_seed: 1_000_000 },
 };
 const DRAFT = { name: "Small screens", recipe: BUNDLED, seeds: 20, missing: ["gate"] };
@@ -104,10 +107,12 @@ const MADE: CheckpointOut = {
   id: 7,
   turn: 2,
   phase: "sft",
+  domain: "",
   path: "/w",
   sha256: "0123456789abcdef",
   begun_with: "",
   parent: null,
+  parts: [],
   revision: "toy main-0002",
   fresh: 1,
   earlier: 0,
@@ -276,7 +281,7 @@ describe("a cycle's page", () => {
   });
 
   it("shows a training's figures by name, others on request, and another cycle's beside them", async () => {
-    const curve = { phase: "rl" as const, updates: [1, 2], figures: { reward: [0.1, 0.4], entropy: [2, null], queue_depth: [3, 4] } };
+    const curve = { phase: "rl" as const, domain: "", updates: [1, 2], figures: { reward: [0.1, 0.4], entropy: [2, null], queue_depth: [3, 4] } };
     const other: TurnRow = { ...CYCLE, id: "turn-1", number: 1, stages: [stage("train")] };
     const { user } = open({ cycle: { ...OUT, curves: [curve], folder: "/data/turn-2/train" }, flywheels: [{ ...FLYWHEEL, turns: [CYCLE, other] }] });
     expect(await screen.findByRole("figure", { name: "Reinforcement: Reward over 2 updates, 0.400 in the end" })).toBeTruthy();

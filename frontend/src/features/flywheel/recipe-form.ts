@@ -15,6 +15,9 @@ export const PRETRAINING: LikelihoodTraining = {
 };
 export const IMITATION: LikelihoodTraining = { by: "ct", updates: 80, shares: SHARES, every: 1, corrections: "interventions", settings: {} };
 
+/** How specialists of several pools are merged. */
+export const MERGE_WEIGHTS = ["equal", "samples"] as const satisfies readonly NonNullable<Recipe["specialists"]>["weights"][];
+
 /** How corrections weigh, the usual way first. */
 export const WEIGHTINGS = ["interventions", "shares", "classes", "none"] as const satisfies readonly LikelihoodTraining["corrections"][];
 

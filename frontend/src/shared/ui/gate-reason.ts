@@ -11,6 +11,7 @@ export function reasonText({ code, subject, found, wanted }: Reason, { t, percen
     case "not_evaluated":
     case "active_not_evaluated":
     case "task_dropped":
+    case "pool_shut":
       return t(`policies.reason.${code}`, { subject });
     case "no_gain":
       return t("policies.reason.no_gain", { gain: percent(found ?? 0) });

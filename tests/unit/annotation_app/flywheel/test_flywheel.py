@@ -103,17 +103,17 @@ def test_a_mix_has_the_recipes_shares_and_only_what_there_is() -> None:
         "web": GeneralData(kind="documents", paths=("/web",)),
         "chats": GeneralData(kind="chats", paths=("/chats",)),
     }
-    whole = SHARES.sources(fresh=Path("/fresh"), earlier=Path("/earlier"), general=general)
+    whole = SHARES.sources(fresh=[Path("/fresh")], earlier=[Path("/earlier")], general=general)
     assert {name: one["share"] for name, one in whole.items()} == {
         "fresh": 0.5,
         "earlier": 0.3,
         "general/web": 0.1,
         "general/chats": 0.1,
     }
-    assert set(SHARES.sources(fresh=Path("/fresh"), earlier=None, general={})) == {"fresh"}
-    assert SHARES.sources(fresh=None, earlier=None, general=general) == {}
+    assert set(SHARES.sources(fresh=[Path("/fresh")], earlier=(), general={})) == {"fresh"}
+    assert SHARES.sources(fresh=(), earlier=(), general=general) == {}
     without = SHARES.model_copy(update={"general": 0.0})
-    assert set(without.sources(fresh=Path("/fresh"), earlier=None, general=general)) == {"fresh"}
+    assert set(without.sources(fresh=[Path("/fresh")], earlier=(), general=general)) == {"fresh"}
 
 
 def recipe(**told: Any) -> Recipe:
