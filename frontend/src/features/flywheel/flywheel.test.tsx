@@ -177,12 +177,19 @@ describe("the flywheel's page", () => {
     const form = within(await screen.findByRole("dialog", { name: "New flywheel" }));
     expect(await form.findByText(/has no gate/)).toBeTruthy();
     await user.click(form.getByRole("switch", { name: /^Reinforcement/ }));
+    await user.click(form.getByRole("combobox", { name: "Further pools" }));
+    await user.click(await screen.findByRole("option", { name: "Games" }));
+    await user.selectOptions(form.getByRole("combobox", { name: "Imitation of several pools" }), "samples");
+    await user.selectOptions(form.getByRole("combobox", { name: "People's corrections" }), "classes");
+    await user.click(form.getByRole("checkbox", { name: /^Fresh seeds/ }));
     await user.click(form.getByRole("button", { name: "Create" }));
     await waitFor(() => expect(sent).toHaveLength(1));
     const [method, path, body] = sent[0]?.split(/ (?=[/{])/) ?? [];
     expect([method, path]).toEqual(["POST", "/api/wheels"]);
     const play = { suite: "drills", size: "", parallel: 1, first_seed: 0, pages: 96, seeds: 4, group: 1, threads: 1 };
     expect(JSON.parse(body ?? "")).toMatchObject({ pool: 7, name: "Small screens", every_hours: null, recipe: { policy: "nano", rl: { play } } });
+    const apart = { pools: ["Games"], specialists: { weights: "samples" }, sft: { corrections: "classes" }, trials: { fresh_pages: true } };
+    expect(JSON.parse(body ?? "")).toMatchObject({ recipe: apart });
   });
 
   it("takes a recipe as JSON, and goes back to the form once it is one", async () => {
@@ -270,6 +277,15 @@ describe("the flywheel's page", () => {
 });
 
 describe("a cycle's page", () => {
+  it("says what people gave a cycle and what an hour of it gained, and that what passed is not better", async () => {
+    const people = { episodes: 10, hours: 0.5, judged: 40, corrected: 8, gain: -0.0125, gain_per_hour: -0.025 };
+    const rate = { successes: 50, attempts: 80, rate: 0.625, low: 0.5, high: 0.7 };
+    open({ cycle: { ...OUT, row: { ...CYCLE, people, success: rate, success_before: rate } } });
+    expect(await screen.findByText(/0\.50 hours at the desk in 10 episodes: 40 proposals judged, 8 of them corrected/)).toBeTruthy();
+    expect(screen.getByText(/That is -2\.5 points an hour/)).toBeTruthy();
+    expect(screen.getByText("passed: not worse")).toBeTruthy();
+  });
+
   it("gives the reason of each route, and why the gate did not pass", async () => {
     const rejected: TurnRow = { ...CYCLE, passed: false, reasons: [{ code: "worse", subject: "", found: null, wanted: null }] };
     const { user } = open({ cycle: { ...OUT, row: rejected } });
