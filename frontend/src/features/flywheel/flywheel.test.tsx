@@ -177,8 +177,7 @@ describe("the flywheel's page", () => {
     const form = within(await screen.findByRole("dialog", { name: "New flywheel" }));
     expect(await form.findByText(/has no gate/)).toBeTruthy();
     await user.click(form.getByRole("switch", { name: /^Reinforcement/ }));
-    await user.click(form.getByRole("combobox", { name: "Further pools" }));
-    await user.click(await screen.findByRole("option", { name: "Games" }));
+    await user.type(form.getByRole("combobox", { name: "Further pools" }), "Games{ArrowDown}{Enter}");
     await user.selectOptions(form.getByRole("combobox", { name: "Imitation of several pools" }), "samples");
     await user.selectOptions(form.getByRole("combobox", { name: "People's corrections" }), "classes");
     await user.click(form.getByRole("checkbox", { name: /^Fresh seeds/ }));

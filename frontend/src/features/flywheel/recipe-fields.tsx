@@ -145,13 +145,15 @@ function Likelihood({ phase, plan, initial, onChange }: PlanProps<LikelihoodTrai
               step={0.1}
             />
           ))}
-          <NativeSelect
-            label={t("flywheel.form.corrections")}
-            value={plan.corrections}
-            onChange={(event) => onChange({ ...plan, corrections: WEIGHTINGS.find((one) => one === event.currentTarget.value) ?? "none" })}
-            data={WEIGHTINGS.map((value) => ({ value, label: t(`flywheel.form.corrections.${value}`) }))}
-          />
         </SimpleGrid>
+      )}
+      {plan && (
+        <NativeSelect
+          label={t("flywheel.form.corrections")}
+          value={plan.corrections}
+          onChange={(event) => onChange({ ...plan, corrections: WEIGHTINGS.find((one) => one === event.currentTarget.value) ?? "none" })}
+          data={WEIGHTINGS.map((value) => ({ value, label: t(`flywheel.form.corrections.${value}`) }))}
+        />
       )}
     </>
   );

@@ -135,7 +135,7 @@ describe("the policies page", () => {
     expect(await screen.findByText("Active in Games")).toBeDefined();
     expect(screen.getByText("20%–90%, 3 of 4")).toBeDefined();
     expect(screen.getByText("Promoted automatically")).toBeDefined();
-    expect(screen.getByText("5 attempts a task · success 80% · nothing worse · games")).toBeDefined();
+    expect(screen.getByText("5 attempts a task · success 80% · nothing worse · better beyond chance · games")).toBeDefined();
   });
 
   it("tells why a gate stayed shut, by keys alone", async () => {
