@@ -19,6 +19,7 @@ from annotation_app.promotions.models import GateDecision
 from annotation_app.promotions.services import evaluation_add
 from annotation_app.tasks.models import Pool
 from tests.integration.web.flywheel.flywheel_helpers import (
+    RecordingProgramRunner,
     create_wheel,
     run_turn,
     stop_after_stage,
@@ -74,6 +75,11 @@ def test_specialists_are_trained_apart_from_the_same_weights_and_merged(wheel: W
     assert gate.candidate_of(turn) == merged
     result = turn.stages.get(name="train").result
     assert (result["specialists"], result["checkpoint"]) == (["lights", "lamps"], merged.path)
+
+    for part in (lights, lamps):
+        (Path(part.path) / "heads.pt").write_text(part.domain)
+    again = merging.merge_specialists(turn, [lights, lamps], RecordingProgramRunner())
+    assert (str(again), (again / "heads.pt").read_text()) == (merged.path, "lights"), "those of the largest part"
 
     sample = lamps.uses.get().sample
     (taught,) = lineage.trajectory_lineage(user=admin, episode_id=sample.episode)
