@@ -59,6 +59,7 @@ class PeopleTime(FrozenModel):
     gain: float | None
     """Success rate of the candidate at the gate, less that of the active revision at the same tasks."""
     gain_per_hour: float | None
+    """None for less than six minutes."""
 
 
 class TurnRow(FrozenModel):

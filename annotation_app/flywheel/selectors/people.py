@@ -10,6 +10,8 @@ from annotation_app.flywheel.models import Sample, Turn
 from annotation_app.flywheel.schemas import PeopleTime
 from protocol.trajectory.steps import HUMAN_DECISIONS, REJECTING_DECISIONS
 
+MIN_HOURS = 0.1
+"""Of fewer hours nothing is said of an hour."""
 _DURATION = ExpressionWrapper(F("finished_at") - F("created_at"), output_field=DurationField())
 
 
@@ -36,4 +38,4 @@ def people_time(collected: dict[str, Any], tried: dict[str, Any]) -> PeopleTime 
     if tried.get("attempts") and tried.get("active_attempts"):
         gain = tried["successes"] / tried["attempts"] - tried["active_successes"] / tried["active_attempts"]
     hours: float = people["hours"]
-    return PeopleTime(**people, gain=gain, gain_per_hour=None if gain is None or hours <= 0 else gain / hours)
+    return PeopleTime(**people, gain=gain, gain_per_hour=None if gain is None or hours < MIN_HOURS else gain / hours)

@@ -18,6 +18,7 @@ from annotation_app.flywheel.recipe import (
 )
 from annotation_app.flywheel.rollouts import RolloutPlan
 from annotation_app.flywheel.sample_rules import Grounds, RoutingInput, decide_route, is_worth_playing, value_of
+from annotation_app.flywheel.selectors.people import people_time
 
 SHARES = MixShares(fresh=0.5, earlier=0.3, general=0.2)
 
@@ -212,3 +213,19 @@ def test_fresh_pages_lie_behind_all_that_earlier_gates_tried() -> None:
 def test_fresh_pages_are_seeds_of_a_suite() -> None:
     with pytest.raises(ValidationError, match="fresh_pages"):
         GateTrials(world="bridge", source="/data/gate.jsonl", fresh_pages=True)
+
+
+def test_an_hours_gain_is_told_where_there_was_enough_time_and_a_comparison() -> None:
+    people = {"episodes": 10, "hours": 0.5, "judged": 40, "corrected": 8}
+    tried = {"attempts": 80, "successes": 44, "active_attempts": 80, "active_successes": 40}
+    told = people_time({"people": people}, tried)
+    assert told is not None
+    assert (told.gain, told.gain_per_hour) == (pytest.approx(0.05), pytest.approx(0.1))
+    short = people_time({"people": people | {"hours": 0.05}}, tried)
+    assert short is not None
+    assert (short.gain, short.gain_per_hour) == (pytest.approx(0.05), None)
+    alone = people_time({"people": people}, {})
+    assert alone is not None
+    assert alone.gain is None
+    assert people_time({"people": people | {"episodes": 0}}, tried) is None
+    assert people_time({}, tried) is None, "cycles of before did not count it"
