@@ -163,10 +163,9 @@ def test_the_command_mixes_attempts_in(
 
 def test_corrections_weigh_within_a_source_of_attempts(checkpoint: Checkpoint, quick: Config, tmp_path: Path) -> None:
     policy = PolicyRef(name="p", revision="1", dialect="ui_tars_1_5")
-    made = {"accept": CLICK, "override": TYPED}
     steps = tuple(
-        step(index, act).model_copy(update={"decision": decision, "policy": policy, "actor": "human"})
-        for index, (decision, act) in enumerate([("accept", CLICK), ("accept", CLICK), *made.items()])
+        step(index, CLICK).model_copy(update={"decision": decision, "policy": policy, "actor": "human"})
+        for index, decision in enumerate(("accept", "accept", "accept", "override"))
     )
     folder = write_attempt_folder(tmp_path / "people", trajectory(steps=steps))
     source = Source(kind="trajectories", paths=(folder,), share=1.0)
