@@ -17,15 +17,17 @@ LAST_SHARE = 0.1
 Row = Mapping[str, float | None]
 
 
-def read_curves(folder: Path) -> Iterator[Curve]:
-    """The curves of a cycle, from its folder."""
-    for phase in get_args(Phase):
-        if rows := _rows(folder, phase):
+def read_curves(folder: Path, domains: Mapping[str, str]) -> Iterator[Curve]:
+    """The curves of a cycle, from its folder; of specialists, those of pools that `domains` names by their number."""
+    trainings = [(phase, key) for phase in get_args(Phase) for key in ("", *domains)]
+    for phase, key in trainings:
+        if rows := _rows(folder, f"{phase}-{key}" if key else phase):
             stride = -(-len(rows) // MAX_CURVE_POINTS)
             taken = rows[::stride]
             names = dict.fromkeys(name for row in taken for name in row if name != "update")
             figures = {name: tuple(row.get(name) for row in taken) for name in names}
-            yield Curve(phase=phase, updates=tuple(int(row["update"] or 0) for row in taken), figures=figures)
+            updates = tuple(int(row["update"] or 0) for row in taken)
+            yield Curve(phase=phase, domain=domains.get(key, ""), updates=updates, figures=figures)
 
 
 def final_figures(folder: Path) -> dict[str, dict[str, float]]:
@@ -40,9 +42,9 @@ def _final(rows: list[Row]) -> dict[str, float]:
     return {name: fmean(each) for name, each in values.items() if each}
 
 
-def _rows(folder: Path, phase: str) -> list[Row]:
+def _rows(folder: Path, name: str) -> list[Row]:
     """A row for each update; a line that is being written is skipped. Python writes NaN, which is None here."""
-    file = folder / TRAININGS / phase / "log.jsonl"
+    file = folder / TRAININGS / name / "log.jsonl"
     if not file.exists():
         return []
     lines = (line for line in file.read_text().splitlines(keepends=True) if line.endswith("\n"))

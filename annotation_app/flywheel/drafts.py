@@ -13,7 +13,15 @@ FIRST_GATE_SEEDS = {"miniwob": 100}
 """Where the gate's seeds begin, for suites that do not know every seed; else at a million."""
 UPDATES = 80
 BUNDLED_SETTINGS: JsonObject = {
-    **{"shown": 1.0, "batch": 8, "spelled": 2, "warmup": 5, "keep_every": 1_000, "settle": UPDATES * 7 // 8},
+    **{
+        "shown": 1.0,
+        "spoken": 0.25,
+        "batch": 8,
+        "spelled": 2,
+        "warmup": 5,
+        "keep_every": 1_000,
+        "settle": UPDATES * 7 // 8,
+    },
     **{"muon_rate": 0.0015, "adam_rate": 0.00015, "tower": False},
 }
 """Those of the experiments with the bundled policy (docs/experiments.md)."""
@@ -49,7 +57,8 @@ class RecipeDraft(FrozenModel):
 
 
 def draft_recipe(pool: PoolFacts) -> RecipeDraft:
-    """Imitation of what passes in each cycle, half of it new, tried on fresh seeds of the pool's tasks at the gate.
+    """Imitation of what passes in each cycle, as much new as earlier, beside the policy's own successes at earlier
+    gates; tried on seeds of the pool's tasks that no cycle has tried.
     Continual pre-training and reinforcement are off: they need general data, and machines that play."""
     bundled = pool.policy == BUNDLED_POLICY
     tasks = pool.tasks[:MAX_TRIED_TASKS]
@@ -63,8 +72,9 @@ def draft_recipe(pool: PoolFacts) -> RecipeDraft:
         "sft": {
             "by": "nano" if bundled else "ct",
             "updates": UPDATES,
-            "shares": {"fresh": 0.5, "earlier": 0.5, "general": 0.0},
+            "shares": {"fresh": 0.4, "earlier": 0.4, "own": 0.2, "general": 0.0},
             "every": 1,
+            "corrections": "interventions",
             "settings": BUNDLED_SETTINGS if bundled else {},
         },
         "trials": {
@@ -73,6 +83,7 @@ def draft_recipe(pool: PoolFacts) -> RecipeDraft:
             "tasks": list(tasks),
             "first_seed": FIRST_GATE_SEEDS.get(pool.suite, 1_000_000),
             "seeds": seeds,
+            "fresh_pages": pool.suite not in FIRST_GATE_SEEDS,
             "parallel": 2,
             "size": pool.size,
             "temperature": 0.0,

@@ -13,7 +13,7 @@ from annotation_app.exports.folder_writer import MissingBlobs
 from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, TurnCancelled, turn_lock
 from annotation_app.flywheel.recipe import Recipe
 from annotation_app.flywheel.selectors.turns import turn_of
-from annotation_app.flywheel.services import gate, ledger, samples, server_reservation, training
+from annotation_app.flywheel.services import gate, ledger, samples, server_reservation, training, turn_files
 from annotation_app.flywheel.services.pool_tasks import played_pool
 from annotation_app.flywheel.services.reward_judges import judge_keys
 from annotation_app.policies.api_keys import api_key_for
@@ -58,7 +58,7 @@ def turn_run(*, turn_id: UUID, patience: float = 0.0) -> bool:
     turn = turn_of(turn_id)
     at = STAGES[0][0]
     try:
-        with turn_lock(training.turn_folder(turn), patience=patience) as lock:
+        with turn_lock(turn_files.turn_folder(turn), patience=patience) as lock:
             if lock is None:
                 return False
             running = partial(ledger.turn_running, turn_id=turn_id)
@@ -66,7 +66,7 @@ def turn_run(*, turn_id: UUID, patience: float = 0.0) -> bool:
             for at, work in STAGES:
                 if not running() or not _run_stage(turn_id, at, work, programs):
                     return True
-            training.training_copies_delete(turn)
+            turn_files.training_copies_delete(turn)
             ledger.turn_end(turn_id=turn_id)
             return True
     except Exception as error:

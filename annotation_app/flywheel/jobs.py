@@ -11,7 +11,7 @@ from annotation_app.flywheel import engine
 from annotation_app.flywheel.schemas import TurnRow
 from annotation_app.flywheel.selectors.turns import turn_of, turn_row, turns_running
 from annotation_app.flywheel.services import ledger, schedule
-from annotation_app.flywheel.services.training import training_copies_sweep
+from annotation_app.flywheel.services.turn_files import training_copies_sweep
 
 TURN_TIME_LIMIT_SECONDS = 7 * 24 * 3600
 """Seconds a turn may take until somebody has it go on: a week. It is in no other job's way but by its worker."""

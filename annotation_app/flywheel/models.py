@@ -147,17 +147,21 @@ class Checkpoint(models.Model):
     """Weights that a turn trained; `begun_with` says which they come of, `revision` under which name they serve."""
 
     turn = models.ForeignKey(Turn, on_delete=models.PROTECT, related_name="checkpoints")
-    phase = models.CharField(max_length=3)
+    phase = models.CharField(max_length=5)
+    domain = models.CharField(max_length=100, blank=True, default="", help_text="The pool of a specialist, by name")
     path = models.CharField(max_length=500)
     sha256 = models.CharField(max_length=64, help_text="Of the names and contents of its weights")
     begun_with = models.CharField(max_length=500)
     parent = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="children")
+    parts: models.ManyToManyField["Checkpoint", "Checkpoint"] = models.ManyToManyField(
+        "self", symmetrical=False, related_name="merged_in", help_text="The specialists it was merged of"
+    )
     revision = models.ForeignKey(PolicyRevision, null=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ("id",)
-        constraints = [models.UniqueConstraint(fields=("turn", "phase"), name="checkpoint_once")]
+        constraints = [models.UniqueConstraint(fields=("turn", "phase", "domain"), name="checkpoint_once")]
 
     def __str__(self) -> str:
         return f"{self.turn} {self.phase}"

@@ -11,6 +11,10 @@ from annotation_app.policies.schemas import Address, ModelName, Name
 from protocol.base import FrozenModel, JsonObject
 from protocol.trajectory.tasks import kind_level
 
+Weighting = Literal["none", "interventions", "shares", "classes"]
+PoolName = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$")
+]
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=r"^[^\x00-\x1f]+$")]
 """A file or folder of the machine that trains."""
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -35,21 +39,21 @@ class MixShares(FrozenModel):
     def sources(
         self,
         *,
-        fresh: Path | None,
-        earlier: Path | None,
-        own: Path | None = None,
+        fresh: Sequence[Path] = (),
+        earlier: Sequence[Path] = (),
+        own: Sequence[Path] = (),
         general: Mapping[str, GeneralData],
     ) -> dict[str, Any]:
         """The `sources` of `trainer ct`; a source that holds nothing gives its share to the others. Empty where no
         trajectory is among them: general data alone is no turn."""
         agent = {
-            name: {"kind": "trajectories", "paths": [str(folder)], "share": share}
-            for name, folder, share in (
+            name: {"kind": "trajectories", "paths": [*map(str, folders)], "share": share}
+            for name, folders, share in (
                 ("fresh", fresh, self.fresh),
                 ("earlier", earlier, self.earlier),
                 ("own", own, self.own),
             )
-            if folder is not None and share > 0
+            if folders and share > 0
         }
         if not agent:
             return {}
@@ -91,6 +95,10 @@ class LikelihoodTraining(FrozenModel):
     shares: MixShares
     every: Annotated[int, Field(ge=1, le=1_000)] = 1
     """In every which turn it is done."""
+    corrections: Weighting = "none"
+    """How people's corrections weigh beside steps of the policy that they accepted. interventions: as much as all else
+    (IWR); shares: half of all, steps that led to one next to nothing (Sirius); classes: ten times as much, steps that
+    led to one a tenth."""
     settings: TrainerSettings = {}
 
     @model_validator(mode="after")
@@ -167,6 +175,13 @@ class ReinforcementTraining(FrozenModel):
         return self
 
 
+class Specialists(FrozenModel):
+    """Imitation apart for each pool, from the same weights; at the end the weights are interpolated."""
+
+    weights: Literal["equal", "samples"] = "equal"
+    """How much of each specialist is merged: the same, or by its number of new samples."""
+
+
 class GateTrials(FrozenModel):
     """What a candidate and the active revision try at the gate, with the same seeds: tasks of the bridge's suites or of
     a file, or the trainer's toy world."""
@@ -181,18 +196,29 @@ class GateTrials(FrozenModel):
     """The machines of a source; empty: those of its tasks' platforms."""
     first_seed: Annotated[int, Field(ge=0)] = 1_000_000
     seeds: Annotated[int, Field(ge=1, le=10_000)] = 20
+    fresh_pages: bool = False
+    """Whether each cycle tries the seeds after those that earlier cycles tried. No page is tried in two cycles then, so
+    later cycles may learn from the attempts at it. Else all cycles try the same pages, and compare."""
     parallel: Annotated[int, Field(ge=1, le=64)] = 1
     threads: Annotated[int, Field(ge=1, le=256)] = 1
     """Of the processor, for the server of who tries: several wait for each other where much else is running."""
     size: Annotated[str, StringConstraints(pattern=r"^(\d{2,4}x\d{2,4})?$")] = ""
     temperature: Annotated[float, Field(ge=0, le=2)] = 1.0
 
+    def after(self, earlier: Sequence["GateTrials"]) -> "GateTrials":
+        """The same on pages behind those of earlier cycles, where each cycle tries fresh ones."""
+        if not self.fresh_pages:
+            return self
+        ends = (one.first_seed + one.seeds for one in earlier if (one.world, one.suite) == (self.world, self.suite))
+        return self.model_copy(update={"first_seed": max(self.first_seed, *ends, 0)})
+
     def holds(self, suite: str | None, seed: int | None) -> bool:
-        """Whether an attempt was at a task of the gate: it is never learned from."""
+        """Whether an attempt was at a page of the gate, or at one that a later cycle's gate will try: it is not learned
+        from."""
         of = "toy" if self.world == "toy" else self.suite
-        if not of:
+        if not of or suite != of or seed is None or seed < self.first_seed:
             return False
-        return suite == of and seed is not None and self.first_seed <= seed < self.first_seed + self.seeds
+        return self.fresh_pages or seed < self.first_seed + self.seeds
 
     @model_validator(mode="after")
     def _has_one_source(self) -> "GateTrials":
@@ -200,6 +226,8 @@ class GateTrials(FrozenModel):
             raise ValueError("`source` is in place of `suite` and `size`, on the bridge's machines")
         if self.image and not self.source:
             raise ValueError("`image` is for the tasks of a `source`")
+        if self.source and self.fresh_pages:
+            raise ValueError("the tasks of a `source` are the same in each cycle: `fresh_pages` is for seeds")
         return self
 
 
@@ -217,6 +245,11 @@ class Recipe(FrozenModel):
 
     policy: Name
     """Whose revisions it makes; the pool's active one is where it begins."""
+    pools: Annotated[tuple[PoolName, ...], Field(max_length=20)] = ()
+    """Further pools whose trajectories are learned from, by name. A revision is promoted in all of these pools that the
+    policy proposes in, or in none."""
+    specialists: Specialists | None = None
+    """Whether each pool's imitation is trained apart; none: one training learns from all pools."""
     dialect: DialectName = "ui_tars_1_5"
     start: PathText
     """The checkpoint where the active revision names none."""
@@ -248,6 +281,8 @@ class Recipe(FrozenModel):
     def _trains(self) -> "Recipe":
         if self.ct is None and self.sft is None and self.rl is None:
             raise ValueError("a recipe trains something: ct, sft or rl")
+        if self.specialists is not None and (not self.pools or self.sft is None):
+            raise ValueError("`specialists` imitate apart: they need `sft` and further `pools`")
         play = self.rl.play if self.rl else None
         if self.serving is not None and self.trials.world == "toy" and play is None:
             raise ValueError("the toy world asks no server: `serving` is for the bridge's machines")

@@ -18,7 +18,7 @@ from protocol.trajectory.steps import Step
 from protocol.trajectory.trajectories import Outcome
 
 StageName = Literal["collect", "check", "value", "route", "mix", "train", "gate", "register", "refresh"]
-Phase = Literal["ct", "sft", "rl"]
+Phase = Literal["ct", "sft", "merge", "rl"]
 Source = Literal["fresh", "earlier", "played"]
 """How a checkpoint was trained on a sample: it read what its turn brought or earlier ones had, or played its task."""
 Side = Literal["active", "candidate"]
@@ -46,6 +46,22 @@ class RouteCounts(FrozenModel):
     none: int
 
 
+class PeopleTime(FrozenModel):
+    """What people did at the desk in the episodes that a cycle took in, and what its gate gained after it."""
+
+    episodes: int
+    hours: float
+    """From the episodes' beginnings to their ends, added up."""
+    judged: int
+    """Steps that people decided where a policy had proposed."""
+    corrected: int
+    """Of these, overrides and takeovers."""
+    gain: float | None
+    """Success rate of the candidate at the gate, less that of the active revision at the same tasks."""
+    gain_per_hour: float | None
+    """None for less than six minutes."""
+
+
 class TurnRow(FrozenModel):
     """A turn: its stages, what went where, what was decided. Rates are None while nobody tried."""
 
@@ -70,6 +86,8 @@ class TurnRow(FrozenModel):
     """Of the active revision at the same."""
     overridden: Rate | None
     """How often people overrode its revision in the pool."""
+    people: PeopleTime | None
+    """None where nobody worked at the episodes that it took in."""
     passed: bool | None
     reasons: tuple[GateReason, ...]
 
@@ -113,10 +131,14 @@ class CheckpointOut(FrozenModel):
     id: int
     turn: int
     phase: Phase
+    domain: str
+    """The pool of a specialist, by name; empty for weights that learn from all pools."""
     path: str
     sha256: str
     begun_with: str
     parent: int | None
+    parts: tuple[int, ...]
+    """The specialists it was merged of."""
     revision: str
     fresh: int
     """Samples of its own turn it was trained on."""
@@ -145,6 +167,8 @@ class Curve(FrozenModel):
     trainer wrote no such figure, or one that is no number."""
 
     phase: Phase
+    domain: str
+    """The pool of a specialist, by name."""
     updates: tuple[int, ...]
     figures: dict[str, tuple[float | None, ...]]
 

@@ -1,13 +1,13 @@
 """The gate of a pool: what an evaluation must show before a revision proposes there. Pure: data in, decision out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
 from protocol.base import FrozenModel
-from protocol.evaluation.comparisons import compare_reports, kind_of, overall_change
-from protocol.evaluation.reports import Evaluation, TaskResult
+from protocol.evaluation.comparisons import OverallChange, compare_reports, kind_of, overall_change
+from protocol.evaluation.reports import Comparison, Evaluation, TaskChange, TaskResult
 from protocol.trajectory.proposals import PolicyRef
 
 Scope = Annotated[str, StringConstraints(min_length=1, max_length=300, pattern=r"^[^\x00]*$")]
@@ -21,7 +21,13 @@ ReasonCode = Literal[
     "worse",
     "worse_task",
     "task_dropped",
+    "no_gain",
+    "gain_by_chance",
+    "pool_shut",
 ]
+Improvement = Literal["none", "estimated", "significant"]
+"""How much better than the active revision: not at all (nothing worse by more than chance suffices); more successes at
+the same tasks; or more of them than chance explains."""
 
 
 class Gate(FrozenModel):
@@ -34,6 +40,8 @@ class Gate(FrozenModel):
     """At least this rate of all of them."""
     no_regression: bool = True
     """Nothing may be worse by more than chance than under the active revision, in all or in one task."""
+    improvement: Improvement = "none"
+    """What the candidate must show against the active revision at the same tasks and seeds."""
     promote: Literal["by_hand", "automatically"] = "by_hand"
 
 
@@ -61,8 +69,8 @@ def decide(gate: Gate, candidate: Evaluation, active: PolicyRef | None, before: 
     if candidate.judged:
         # A model that learned to please a judging model would promote itself.
         reasons.append(Reason(code="rests_on_a_judge", found=candidate.judged, wanted=0))
-    if gate.no_regression and active is not None:
-        reasons += _regression(gate, candidate, active, before)
+    if active is not None and (gate.no_regression or gate.improvement != "none"):
+        reasons += _against_active(gate, candidate, active, before)
     return Decision(passed=not reasons, reasons=tuple(reasons))
 
 
@@ -97,8 +105,8 @@ def _success(gate: Gate, tasks: Mapping[str, TaskResult]) -> list[Reason]:
     return [Reason(code="success_too_low", found=rate, wanted=gate.success)]
 
 
-def _regression(gate: Gate, candidate: Evaluation, active: PolicyRef, before: Evaluation | None) -> list[Reason]:
-    """Where the candidate is worse than the active one, or nobody can tell."""
+def _against_active(gate: Gate, candidate: Evaluation, active: PolicyRef, before: Evaluation | None) -> list[Reason]:
+    """What the comparison with the active revision says against the candidate, or that there is none."""
     found = candidate.comparison
     if found is None or found.policies != (active,):
         found = None if before is None else compare_reports(candidate, before)
@@ -106,6 +114,12 @@ def _regression(gate: Gate, candidate: Evaluation, active: PolicyRef, before: Ev
     if found is None or not changes:
         return [Reason(code="active_not_evaluated", subject=f"{active.name} {active.revision}")]
     together = overall_change(changes)
+    reasons = _regression(gate, found, changes, together) if gate.no_regression else []
+    return reasons or _improvement(gate, found, changes, together)
+
+
+def _regression(gate: Gate, found: Comparison, changes: Sequence[TaskChange], together: OverallChange) -> list[Reason]:
+    """Where the candidate is worse than the active one."""
     paired = found.overall.finding == "worse" and not gate.over
     reasons = [Reason(code="task_dropped", subject=kind) for kind in found.only_before if _within(gate, kind)]
     if paired or together.finding == "worse":
@@ -115,3 +129,18 @@ def _regression(gate: Gate, candidate: Evaluation, active: PolicyRef, before: Ev
         for change in changes
         if change.finding == "worse"
     ]
+
+
+def _improvement(gate: Gate, found: Comparison, changes: Sequence[TaskChange], together: OverallChange) -> list[Reason]:
+    """Whether the candidate is better, by pairs of attempts at the same seeds where there are some and they are all
+    within the gate. `found` of a reason is the gain in success rate, or the probability that it is chance."""
+    if gate.improvement == "none":
+        return []
+    pairs = found.overall if found.overall.pairs and not gate.over else None
+    attempts = sum(change.after.attempts for change in changes)
+    gain = (pairs.won - pairs.lost) / pairs.pairs if pairs else together.gained / attempts
+    if gain <= 0:
+        return [Reason(code="no_gain", found=gain, wanted=0)]
+    if gate.improvement == "significant" and (pairs or together).finding != "better":
+        return [Reason(code="gain_by_chance", found=(pairs or together).chance)]
+    return []

@@ -47,9 +47,7 @@ from annotation_app.reports.schemas import (
 from annotation_app.tasks.models import Pool, Task, TaskState
 from protocol.evaluation.reports import Rate
 from protocol.evaluation.statistics import wilson_rate
-
-HUMAN_DECISIONS = ("accept", "edit", "override", "takeover")
-REJECTING_DECISIONS = ("override", "takeover")
+from protocol.trajectory.steps import HUMAN_DECISIONS, REJECTING_DECISIONS
 
 Row = dict[str, Any]
 M = TypeVar("M", bound=Model)

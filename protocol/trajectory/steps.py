@@ -16,6 +16,8 @@ Decision = Literal["accept", "edit", "override", "takeover", "auto", "again"]
 """accept: a proposal as it was; edit: its action with another thought, or some of its actions; override: another
 action; takeover: a person's hand on the machine; auto: the policy by itself; again: done anew as in an earlier attempt,
 of which this one is a branch: nobody decided anything."""
+HUMAN_DECISIONS: tuple[Decision, ...] = ("accept", "edit", "override", "takeover")
+REJECTING_DECISIONS: tuple[Decision, ...] = ("override", "takeover")
 ThoughtTiming = Literal["before", "owed", "later"]
 """before: with the command that asked for the act; owed: the pool wants a thought and none was written yet; later:
 written after the act, when its outcome was known."""

@@ -17,6 +17,7 @@ from trainer.algorithms.sft import drop_weightless, likelihood_gradients
 from trainer.config import DatasetTrainingConfig, DialectConfig, Settings
 from trainer.data.batches import Mix, ShuffledOrder
 from trainer.data.chats import ChatFile
+from trainer.data.corrections import CLASS_WEIGHTS, Role, Weighting, step_weights
 from trainer.data.documents import list_documents, read_document
 from trainer.data.rendering import Renderer, TokenizedSample, render_folder
 from trainer.data.streaming import LEDGER, StreamingOrder, WaitPolicy
@@ -51,6 +52,16 @@ class Config(DatasetTrainingConfig, DialectConfig):
     """By a name for curves: `{"web": {"kind": "documents", "paths": ["…"], "share": 0.9}, …}`."""
     patience: float = Field(default=3600.0, gt=0)
     """Seconds that the first trajectories of a source that follows are waited for; later ones it never waits for."""
+    weighting: Weighting = "none"
+    """How steps of trajectories weigh within each source, as in `sft`. The shares of the mix are of tokens."""
+    classes: Mapping[Role, float] = CLASS_WEIGHTS
+    """Weights by role, for `classes`; a role that is not named has 1."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.weighting in ("interventions", "shares") and any(one.follow for one in self.sources.values()):
+            raise ValueError(f"{self.weighting} weigh over the whole data, which a source that follows never has")
+        return self
 
 
 def run(config: Config) -> Path:
@@ -97,9 +108,11 @@ def read_source(
 def _trajectories(source: Source, config: Config, renderer: Renderer) -> list[TokenizedSample]:
     left_out: Counter[str] = Counter()
     dialect = get_dialect(config.dialect, config.prompt)
-    folders = open_folders(source.paths)
+    folders = [*open_folders(source.paths)]
+    everything = (one for folder in folders for one in folder.trajectories())
+    weights = None if config.weighting == "none" else step_weights(everything, config.weighting, config.classes)
     return drop_weightless(
-        [one for each in folders for one in render_folder(each, dialect, renderer, left_out)], left_out
+        [one for each in folders for one in render_folder(each, dialect, renderer, left_out, weights)], left_out
     )
 
 

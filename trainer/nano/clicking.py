@@ -35,7 +35,7 @@ from trainer.nano.synthetic.screens import PAGES, Screen, draw_screen
 from trainer.nano.synthetic.sites import draw_site
 from trainer.nano.synthetic.targets import CELL, NOWHERE
 from trainer.nano.tokenizer import ACROSS
-from trainer.nano.training_runs import StageConfig, open_run
+from trainer.nano.training_runs import AttemptsConfig, open_run
 from trainer.nano.trajectory_data import TrajectoryDecisions
 from trainer.runtime.metrics import open_metrics
 
@@ -66,7 +66,7 @@ MOST = ACROSS // CELL + 1
 """Columns and rows that a picture may have."""
 
 
-class Config(StageConfig):
+class Config(AttemptsConfig):
     """What it is told."""
 
     tower: bool = True
@@ -85,15 +85,6 @@ class Config(StageConfig):
     """The share of drawn decisions on screens of the wider size that are of pages like a site's."""
     spelled: int = Field(default=16, ge=0)
     """Steps an update, beside those of the batch, at which something is typed, without a picture."""
-    folders: tuple[Path, ...] = ()
-    """Attempts to learn from beside drawn screens, as an export, a rollout or an expert wrote them."""
-    shown: float = Field(default=0.5, ge=0, le=1)
-    """The share of updates that have some of these attempts, where there are any. The rest of such an update is drawn,
-    so that none leaves out reading: in runs of attempts alone the tower forgets it."""
-    some: float = Field(default=0.5, gt=0, lt=1)
-    """The share of the decisions of such an update that are of attempts."""
-    others: float = Field(default=0.0, ge=0, le=1)
-    """How often, where an attempt's page was kept with its parts, another part of it is asked for by its name."""
 
 
 def run(config: Config) -> Path:
@@ -108,7 +99,15 @@ def run(config: Config) -> Path:
         data=data or "drawn",
     )
     decision_tokenizer, began = DecisionTokenizer(stage.checkpoint.tokenizer), time.process_time()
-    trajectories = TrajectoryDecisions(folders, decision_tokenizer, config.others, config.ordered)
+    trajectories = TrajectoryDecisions(
+        folders,
+        decision_tokenizer,
+        config.others,
+        config.ordered,
+        spoken=config.spoken,
+        weighting=config.weighting,
+        classes=config.classes,
+    )
     with open_metrics(config.out, stage.state.update) as metrics:
         for update, (batch, spelled) in stage.updates(partial(_batches, config, trajectories, decision_tokenizer)):
             loss, figures = clicking_loss(

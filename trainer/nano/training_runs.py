@@ -14,6 +14,7 @@ from pydantic import Field
 from torch.utils.data import DataLoader
 
 from trainer.config import Settings
+from trainer.data.corrections import CLASS_WEIGHTS, Role, Weighting
 from trainer.errors import TrainingDiverged
 from trainer.model.checkpoints import Checkpoint, load_checkpoint
 from trainer.nano.muon import Muon
@@ -62,6 +63,27 @@ class StageConfig(Settings):
     """Updates drawn ahead by a process of their own; 0: each is drawn when it is learned."""
     bfloat16: bool = False
     """Whether products are computed in bfloat16; weights stay in single precision."""
+
+
+class AttemptsConfig(StageConfig):
+    """What a stage is told that learns from attempts, too."""
+
+    folders: tuple[Path, ...] = ()
+    """Attempts to learn from beside drawn screens, as an export, a rollout or an expert wrote them."""
+    shown: float = Field(default=0.5, ge=0, le=1)
+    """The share of updates that have some of these attempts, where there are any. The rest of such an update is drawn,
+    so that none leaves out reading: in runs of attempts alone the tower forgets it."""
+    some: float = Field(default=0.5, gt=0, lt=1)
+    """The share of the decisions of such an update that are of attempts."""
+    others: float = Field(default=0.0, ge=0, le=1)
+    """How often, where an attempt's page was kept with its parts, another part of it is asked for by its name."""
+    spoken: float = Field(default=0.0, ge=0, le=1)
+    """How often a person's click is asked for by that person's thought, where it names what is clicked."""
+    weighting: Weighting = "none"
+    """How often corrections are drawn. interventions: as often as all else (IWR); shares: each role has its share
+    (Sirius); classes: each role has the weight that `classes` gives it."""
+    classes: Mapping[Role, float] = CLASS_WEIGHTS
+    """Weights by role, for `classes`; a role that is not named has 1."""
 
 
 @dataclass(frozen=True)

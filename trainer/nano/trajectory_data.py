@@ -3,7 +3,7 @@
 import io
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from pathlib import Path
@@ -12,7 +12,7 @@ from random import Random
 import numpy as np
 from PIL import Image
 
-from protocol.actions.types import Drag, TypeText
+from protocol.actions.types import Click, Drag, TypeText
 from protocol.blobs import BlobRef
 from protocol.dialects.coordinates import smart_resize
 from protocol.dialects.dialect import ChatMessage, ImagePart, ParsedReply, ScreenSize
@@ -20,18 +20,21 @@ from protocol.training.samples import Sample, training_samples
 from protocol.trajectory.memory import HistoryBudget
 from protocol.trajectory.observations import PageLayout
 from protocol.trajectory.trajectories import Trajectory
+from trainer.data.corrections import CLASS_WEIGHTS, Role, Weighting, step_weights
 from trainer.data.trajectories import TrajectoryFolder
 from trainer.nano.batches import (
     Decision,
     DecisionTokenizer,
     action_start_point,
     build_decision,
+    build_decision_without_picture,
     due_name_span,
     due_text_span,
     label_letter_pairs,
     sample_decision,
 )
 from trainer.nano.prompts import nano_dialect
+from trainer.nano.synthetic.forms import NextAction
 from trainer.nano.synthetic.instructions import format_thought
 from trainer.nano.synthetic.labels import is_held_out
 from trainer.nano.synthetic.ordered_tasks import sample_ordered_task, uniquely_named
@@ -45,6 +48,8 @@ QUOTED = re.compile(r"[“\"]([^“”\"]+)[”\"]")
 WORD = re.compile(r"[A-Za-z]+")
 PRESSED = 0.8
 """How often, where another part is asked for, it is one that can be pressed."""
+MAX_THOUGHT_CHARACTERS = 80
+"""Of a person's thought that is asked with: as long as an instruction of one act."""
 LONGEST = 28
 """Letters of a part that may be asked for."""
 MAX_PIXELS = 40_000_000
@@ -67,6 +72,10 @@ class StoredDecision:
     instruction: str = ""
     parts: str | None = None
     """What stands where on the page, where that was kept (`protocol.trajectory.observations`)."""
+    thought: str = ""
+    """What a person thought at this step; empty where the policy decided."""
+    weight: float = 1.0
+    """How often it is drawn beside the task's other decisions."""
 
     def whole(self) -> Decision:
         """With its pixels, and with what is to be seen in them where that is known."""
@@ -76,15 +85,39 @@ class StoredDecision:
             return whole
         chosen, ended = (_hit(screen.widgets, point) for point in (one.point, one.end))
         due = one.due
-        if chosen != NOWHERE and not due:
+        if chosen != NOWHERE:
             label = screen.widgets[chosen].label
-            due = due_name_span(one.names, label) or _unquoted_span(label, self.instruction, one.sentence)
+            due = due or due_name_span(one.names, label) or _unquoted_span(label, self.instruction, one.sentence)
         return replace(whole, seen=screen_targets(screen), chosen=chosen, ended=ended, due=due)
 
     def screen(self) -> Screen:
         """The picture, and what can be read in it."""
         image = _scaled(self.packed, self.size)
         return Screen(image, () if self.parts is None else page_widgets(self.parts, self.packed, self.size))
+
+    def by_thought(self, decision_tokenizer: DecisionTokenizer) -> Decision | None:
+        """The same click, asked for in the words of the person who made it; None where these do not name one thing
+        that is clicked."""
+        thought, point = self.thought.strip(), self.decision.point
+        if self.decision.end is not None or point is None or not _is_short_sentence(thought):
+            return None
+        screen = self.screen()
+        number = _hit(screen.widgets, point)
+        labels = [screen.widgets[number].label] if number != NOWHERE else [words for _, words in self.decision.names]
+        named = {label.lower() for label in labels if _is_trainable_label(label) and _is_mentioned(label, thought)}
+        if len(named) != 1:
+            return None
+        (label,) = named
+        at = thought.lower().index(label)
+        x, y = point
+        wanted = NextAction(
+            thought, ((at, thought[at : at + len(label)]),), (), Click(x=x, y=y), number if number != NOWHERE else None
+        )
+        if number != NOWHERE:
+            return build_decision(decision_tokenizer, screen, wanted)
+        return replace(
+            build_decision_without_picture(decision_tokenizer, wanted, self.size), pixels=np.asarray(screen.image)
+        )
 
     def other(self, decision_tokenizer: DecisionTokenizer, random: Random, ordered: float) -> Decision | None:
         """Another of its parts is asked for, by its name, or several in an order; None where none has a name of its
@@ -110,15 +143,25 @@ class TrajectoryDecisions:
         decision_tokenizer: DecisionTokenizer,
         others: float = 0.0,
         ordered: float = 0.0,
+        spoken: float = 0.0,
+        weighting: Weighting = "none",
+        classes: Mapping[Role, float] = CLASS_WEIGHTS,
     ) -> None:
         """`others`: how often another part of a page is asked for, where its parts were kept; `ordered`: how often
-        that is one of several in an order."""
+        that is one of several in an order; `spoken`: how often a person's click is asked for by what that person
+        thought; `weighting`: how often a person's corrections are drawn beside the policy's steps."""
         self._decision_tokenizer, self._others, self._ordered = decision_tokenizer, others, ordered
+        self._spoken = spoken
         self._times = Counter(folder.path for folder in folders)
         self._by_size: dict[Size, dict[tuple[Path, str], list[StoredDecision]]] = {}
         self._won = defaultdict[tuple[Path, str], set[str]](set)
-        for folder in {folder.path: folder for folder in folders}.values():
-            for one in read_decisions(folder, decision_tokenizer):
+        distinct = {folder.path: folder for folder in folders}.values()
+        everything = (one for folder in distinct for one in _successes(folder))
+        weights = {} if weighting == "none" else step_weights(everything, weighting, classes)
+        for folder in distinct:
+            for one in read_decisions(folder, decision_tokenizer, weights):
+                if one.weight <= 0:
+                    continue
                 self._by_size.setdefault(one.size, {}).setdefault((folder.path, one.task), []).append(one)
                 self._won[folder.path, one.page].add(one.attempt)
 
@@ -126,12 +169,12 @@ class TrajectoryDecisions:
         return sum(len(each) for tasks in self._by_size.values() for each in tasks.values())
 
     def draw(self, random: Random, count: int) -> list[Decision]:
-        """So many of one size. A task is drawn as often as the root of its decisions is large: one of ten acts has more
-        to teach than one of one, but not ten times as much. A folder that is named twice is drawn from twice as
-        often. A page that was won eight times teaches no more than one that was won once: else a policy would learn
+        """So many of one size. A task is drawn as often as the root of its decisions' weights is large: one of ten acts
+        has more to teach than one of one, but not ten times as much. A folder that is named twice is drawn from twice
+        as often. A page that was won eight times teaches no more than one that was won once: else a policy would learn
         most from its own attempts where it needs to least."""
         sizes = {
-            size: [self._times[path] * sqrt(len(each)) for (path, _), each in tasks.items()]
+            size: [self._times[path] * sqrt(sum(one.weight for one in each)) for (path, _), each in tasks.items()]
             for size, tasks in sorted(self._by_size.items())
         }
         (size,) = random.choices(list(sizes), [sum(shares) for shares in sizes.values()])
@@ -139,19 +182,33 @@ class TrajectoryDecisions:
         return [self._decided(random, self._one(random, path, each)) for (path, _), each in tasks]
 
     def _decided(self, random: Random, stored: StoredDecision) -> Decision:
+        if stored.thought and random.random() < self._spoken and (asked := stored.by_thought(self._decision_tokenizer)):
+            return asked
         other_part = stored.parts is not None and random.random() < self._others
         return (stored.other(self._decision_tokenizer, random, self._ordered) if other_part else None) or stored.whole()
 
     def _one(self, random: Random, path: Path, each: Sequence[StoredDecision]) -> StoredDecision:
-        (one,) = random.choices(each, [1 / len(self._won[path, stored.page]) for stored in each])
+        (one,) = random.choices(each, [stored.weight / len(self._won[path, stored.page]) for stored in each])
         return one
 
 
-def read_decisions(folder: TrajectoryFolder, decision_tokenizer: DecisionTokenizer) -> Iterator[StoredDecision]:
-    """Every step that stands and can be said, as it is asked for when it is served; of no attempt that failed."""
+def _successes(folder: TrajectoryFolder) -> Iterator[Trajectory]:
+    """The attempts of a folder that did not fail."""
     for trajectory in folder.trajectories():
-        if trajectory.verdict is not None and trajectory.verdict.success is False:
-            continue
+        if trajectory.verdict is None or trajectory.verdict.success is not False:
+            yield trajectory
+
+
+def read_decisions(
+    folder: TrajectoryFolder,
+    decision_tokenizer: DecisionTokenizer,
+    weights: Mapping[str, Mapping[int, float]] | None = None,
+) -> Iterator[StoredDecision]:
+    """Every step that stands and can be said, as it is asked for when it is served; of no attempt that failed.
+    `weights` are by an attempt's id and a step's index."""
+    for trajectory in _successes(folder):
+        own = (weights or {}).get(trajectory.id, {})
+        thoughts = {step.index: step.thought for step in trajectory.steps if step.actor == "human"}
         known = {
             step.before.screenshot.sha256: step.before.accessibility
             for step in trajectory.steps
@@ -161,11 +218,14 @@ def read_decisions(folder: TrajectoryFolder, decision_tokenizer: DecisionTokeniz
             if (picture := current_picture(sample.messages)) is not None:
                 packed = folder.bytes(picture)
                 size = _size(packed)
-                decision = _decision(sample, size, decision_tokenizer, trajectory.task.instruction)
+                thought = thoughts.get(sample.index, "")
+                decision = _decision(sample, size, decision_tokenizer, trajectory.task.instruction, thought)
                 task = trajectory.task
                 parts = known.get(picture.sha256)
                 yield StoredDecision(
-                    task.name or "", task.id, trajectory.id, size, packed, decision, task.instruction, parts
+                    *(task.name or "", task.id, trajectory.id, size, packed, decision, task.instruction, parts),
+                    thought=thought,
+                    weight=own.get(sample.index, 1.0),
                 )
 
 
@@ -221,7 +281,24 @@ def current_picture(messages: Sequence[ChatMessage]) -> BlobRef | None:
     return pictures[-1] if pictures else None
 
 
-def _decision(sample: Sample, size: Size, decision_tokenizer: DecisionTokenizer, instruction: str) -> Decision:
+def _is_short_sentence(thought: str) -> bool:
+    return 0 < len(thought) <= MAX_THOUGHT_CHARACTERS and thought.isascii() and thought.isprintable()
+
+
+def _is_mentioned(name: str, thought: str) -> bool:
+    """Whether a thought has a name as words of its own."""
+    return len(name) > 1 and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", thought, re.IGNORECASE) is not None
+
+
+def _mentioned_span(names: Sequence[tuple[int, str]], thought: str) -> range:
+    """Where stands the one of some names that a thought mentions; nowhere where it mentions none, or several."""
+    mentioned = {words.lower(): words for _, words in names if _is_mentioned(words, thought)}
+    return due_name_span(names, next(iter(mentioned))) if len(mentioned) == 1 else range(0)
+
+
+def _decision(
+    sample: Sample, size: Size, decision_tokenizer: DecisionTokenizer, instruction: str, thought: str
+) -> Decision:
     before, after = decision_tokenizer.around(sample.messages)
     sentence = decision_tokenizer.found(instruction, before)
     if len(sentence) != len(instruction.encode()):
@@ -245,7 +322,7 @@ def _decision(sample: Sample, size: Size, decision_tokenizer: DecisionTokenizer,
         copied=copied,
         names=names,
         done=sum(message.role == "assistant" for message in sample.messages),
-        due=due_text_span(names, copied),
+        due=due_text_span(names, copied) or _mentioned_span(names, thought),
     )
 
 

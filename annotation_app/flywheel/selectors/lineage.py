@@ -57,9 +57,10 @@ def checkpoint_lineage(*, user: User, checkpoint_id: int, after: int) -> Checkpo
 def _taught(sample: Sample) -> tuple[LearnedCheckpoint, ...]:
     """Checkpoints that were trained on it, and those that come of them, in whichever wheel."""
     sources: dict[int, str] = dict(sample.uses.values_list("checkpoint", "source"))
-    children: dict[int | None, list[int]] = {}
-    for key, parent in Checkpoint.objects.values_list("pk", "parent"):
-        children.setdefault(parent, []).append(key)
+    children: dict[int, list[int]] = {}
+    for key, parents in _parents().items():
+        for parent in parents:
+            children.setdefault(parent, []).append(key)
     waiting = list(sources)
     while waiting:
         for child in children.get(waiting.pop(), ()):
@@ -76,10 +77,17 @@ def _taught(sample: Sample) -> tuple[LearnedCheckpoint, ...]:
 
 def _ancestors(checkpoint: Checkpoint) -> list[int]:
     """Those it comes of, the newest first."""
-    parents = dict(Checkpoint.objects.values_list("pk", "parent"))
-    found: list[int] = []
-    key = parents.get(checkpoint.pk)
-    while key is not None:
-        found.append(key)
-        key = parents.get(key)
+    parents, found, waiting = _parents(), set[int](), [checkpoint.pk]
+    while waiting:
+        new = [key for key in parents.get(waiting.pop(), ()) if key not in found]
+        found.update(new)
+        waiting += new
+    return sorted(found, reverse=True)
+
+
+def _parents() -> dict[int, list[int]]:
+    """What each checkpoint comes of at once: the weights it began with, or the specialists it was merged of."""
+    found = {key: [] if parent is None else [parent] for key, parent in Checkpoint.objects.values_list("pk", "parent")}
+    for merged, part in Checkpoint.objects.filter(parts__isnull=False).values_list("pk", "parts"):
+        found[merged].append(part)
     return found

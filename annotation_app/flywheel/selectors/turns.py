@@ -23,10 +23,11 @@ from annotation_app.flywheel.schemas import (
     TurnRow,
     WheelOut,
 )
+from annotation_app.flywheel.selectors.people import people_time
 from annotation_app.policies.gate import Reason
 from annotation_app.policies.models import Evaluation, PolicyRevision
 from annotation_app.queues import training_worker_alive
-from annotation_app.tasks.models import Tally
+from annotation_app.tasks.models import Pool, Tally
 from protocol.evaluation.reports import Rate, TaskChange
 from protocol.evaluation.statistics import wilson_rate
 
@@ -117,9 +118,15 @@ def turn_out(*, user: User, turn_id: UUID, folder: Path | None = None) -> TurnOu
         compared=_task_changes(turn),
         checkpoints=tuple(map(checkpoint_out, checkpoints_with_counts().filter(turn=turn))),
         played=tuple(played),
-        curves=() if folder is None else tuple(read_curves(folder)),
+        curves=() if folder is None else tuple(read_curves(folder, _domains(turn))),
         folder="" if folder is None or not (folder / TRAININGS).exists() else str(folder / TRAININGS),
     )
+
+
+def _domains(turn: Turn) -> dict[str, str]:
+    """The pools that may have specialists, by number; a pool that was renamed or is not there any more has none."""
+    names = (turn.wheel.pool.name, *turn.recipe.pools) if turn.recipe.specialists is not None else ()
+    return {str(pool.pk): pool.name for pool in Pool.objects.filter(name__in=names)}
 
 
 def samples_page(*, user: User, turn_id: UUID, route: str | None, after: int) -> SamplePage:
@@ -140,7 +147,8 @@ def turn_row(turn: Turn) -> TurnRow:
     made = _registered_revision(turn)
     people = {"accepted": 0, "overridden": 0}
     if made is not None:
-        of = Tally.objects.filter(revision=made, pool=turn.wheel.pool_id)
+        pools = Q(pool=turn.wheel.pool_id) | Q(pool__name__in=turn.recipe.pools)
+        of = Tally.objects.filter(pools, revision=made)
         people = of.aggregate(accepted=Sum("accepted", default=0), overridden=Sum("overridden", default=0))
     return TurnRow(
         id=turn.pk,
@@ -158,6 +166,7 @@ def turn_row(turn: Turn) -> TurnRow:
         success=_rate(tried.get("successes", 0), tried.get("attempts", 0)),
         success_before=_rate(tried.get("active_successes", 0), tried.get("active_attempts", 0)),
         overridden=_rate(people["overridden"], people["accepted"] + people["overridden"]),
+        people=people_time(_result(stages, "collect"), tried),
         passed=registered["passed"] if registered.get("judged") else None,
         reasons=tuple(Reason.model_validate(one) for one in registered.get("reasons", ())),
     )
@@ -172,15 +181,22 @@ def sample_out(sample: Sample) -> SampleOut:
 def checkpoints_with_counts() -> QuerySet[Checkpoint]:
     """Checkpoints with how many samples they were trained on."""
     counted = {source: Count("uses", filter=Q(uses__source=source)) for source in get_args(Source)}
-    return Checkpoint.objects.select_related("turn__wheel", "revision").annotate(**counted).order_by("id")
+    found = Checkpoint.objects.select_related("turn__wheel", "revision").prefetch_related("parts")
+    return found.annotate(**counted).order_by("id")
 
 
 def checkpoint_out(checkpoint: Checkpoint) -> CheckpointOut:
     """A checkpoint of `checkpoints_with_counts` as it is shown."""
-    told = {name: getattr(checkpoint, name) for name in ("id", "phase", "path", "sha256", "begun_with")}
+    told = {name: getattr(checkpoint, name) for name in ("id", "phase", "domain", "path", "sha256", "begun_with")}
     counts = {name: getattr(checkpoint, name) for name in get_args(Source)}
-    revision = str(checkpoint.revision or "")
-    return CheckpointOut(**told, **counts, turn=checkpoint.turn.number, parent=checkpoint.parent_id, revision=revision)
+    return CheckpointOut(
+        **told,
+        **counts,
+        turn=checkpoint.turn.number,
+        parent=checkpoint.parent_id,
+        parts=tuple(sorted(part.pk for part in checkpoint.parts.all())),
+        revision=str(checkpoint.revision or ""),
+    )
 
 
 def _turns() -> QuerySet[Turn]:

@@ -18,7 +18,7 @@ def flywheel_ensure(*, pool: str, owner: User) -> None:
     if Wheel.objects.filter(pool=found).exists() or set(draft.missing) - {"gate"}:
         return
     if found.gate is None:
-        found.gate = Gate(attempts=min(Gate().attempts, draft.seeds))
+        found.gate = Gate(attempts=min(Gate().attempts, draft.seeds), improvement="estimated")
         found.save(update_fields=["gate"])
     Wheel.objects.create(name=pool, pool=found, recipe=Recipe.model_validate(draft.recipe), owner=owner)
 

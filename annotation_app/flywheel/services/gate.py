@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from annotation_app.flywheel.evaluation import evaluate_trials
 from annotation_app.flywheel.model_servers import serve_weights, weights_load, weights_verify
@@ -14,17 +15,14 @@ from annotation_app.flywheel.models import Checkpoint, Turn
 from annotation_app.flywheel.paths import TRIALS_FOLDER
 from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, platform_python, trainer_python
 from annotation_app.flywheel.recipe import GateTrials, server_root
+from annotation_app.flywheel.selectors.pools import turn_pools
 from annotation_app.flywheel.selectors.trials import earlier_trials_path
 from annotation_app.flywheel.selectors.turns import own_active
 from annotation_app.flywheel.services.server_reservation import reserved_server, server_release
-from annotation_app.flywheel.services.training import (
-    PHASES,
-    checkpoint_path,
-    file_write,
-    serving_url,
-    start_checkpoint,
-    turn_folder,
-)
+from annotation_app.flywheel.services.training import checkpoint_path, serving_url, start_checkpoint
+from annotation_app.flywheel.services.trainings import PHASES
+from annotation_app.flywheel.services.turn_files import file_write, turn_folder
+from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.schemas import RevisionIn
 from annotation_app.policies.services import revision_add
 from annotation_app.promotions.models import GateDecision
@@ -81,12 +79,24 @@ def register(turn: Turn) -> dict[str, Any]:
     report = Evaluation.model_validate_json((turn_folder(turn) / TRIALS_FOLDER / "report.json").read_bytes())
     evaluation, _new = evaluation_add(user=turn.requested_by, revision_id=revision.pk, report=report)
     said = GateDecision.objects.filter(pool=turn.wheel.pool_id, evaluation=evaluation).first()
+    shut = _shut_gates(turn, revision)
     return {
         "revision": revision.pk,
         "judged": said is not None,
-        "passed": said is not None and said.passed,
-        "reasons": [] if said is None else said.reasons,
+        "passed": said is not None and said.passed and not shut,
+        "reasons": [
+            *([] if said is None else said.reasons),
+            *({"code": "pool_shut", "subject": decision.pool.name} for decision in shut),
+        ],
     }
+
+
+def _shut_gates(turn: Turn, revision: PolicyRevision) -> QuerySet[GateDecision]:
+    """What gates of the turn's further pools said against a revision. It proposes in all pools of the turn or in none:
+    one server answers them."""
+    _own, *others = turn_pools(turn)
+    shut = GateDecision.objects.filter(pool__in=others, evaluation__revision=revision, passed=False)
+    return shut.select_related("pool").order_by("pool__name")
 
 
 def refresh(turn: Turn, programs: ProgramRunner) -> dict[str, Any]:
@@ -111,18 +121,26 @@ def _refresh(turn: Turn, programs: ProgramRunner) -> dict[str, Any]:
     if candidate is None or candidate.revision is None:
         return {"active": "", "reloaded": False}
     said = GateDecision.objects.filter(pool=turn.wheel.pool_id, evaluation__revision=candidate.revision).first()
-    if said is None or not said.passed or not turn.recipe.activate:
+    if said is None or not said.passed or not turn.recipe.activate or _shut_gates(turn, candidate.revision):
         return {"active": "", "reloaded": False}
     if turn.recipe.server:
         weights, version = Path(checkpoint_path(candidate.path)), candidate.revision.revision
         weights_load(programs, turn.recipe.server, weights, version, log=turn_folder(turn) / "reload.log")
-    if Pool.objects.filter(pk=turn.wheel.pool_id).exclude(policy=candidate.revision).exists():
+    for pool in _pools_to_activate(turn, candidate.revision):
         try:
-            policy_activate(user=turn.requested_by, pool_id=turn.wheel.pool_id, revision_id=candidate.revision.pk)
+            policy_activate(user=turn.requested_by, pool_id=pool.pk, revision_id=candidate.revision.pk)
         except Exception:
             _server_restore(turn, programs)
             raise
     return {"active": str(candidate.revision), "reloaded": bool(turn.recipe.server)}
+
+
+def _pools_to_activate(turn: Turn, revision: PolicyRevision) -> list[Pool]:
+    """The turn's pools that the revision is to propose in and does not yet: the wheel's own last, and others where this
+    policy proposes already."""
+    own, *others = turn_pools(turn)
+    with_policy = Pool.objects.filter(pk__in=[pool.pk for pool in others], policy__name=revision.name)
+    return [pool for pool in (*with_policy.order_by("pk"), own) if pool.policy_id != revision.pk]
 
 
 def _server_restore(turn: Turn, programs: ProgramRunner) -> None:

@@ -140,7 +140,7 @@ def turn_begin(*, user: User, wheel_id: int, by_clock: bool = False) -> Turn:
             turn = Turn.objects.create(
                 wheel=wheel,
                 number=last + 1,
-                recipe=wheel.recipe,
+                recipe=_recipe_of_next_turn(wheel),
                 active=wheel.pool.policy,
                 by_clock=by_clock,
                 requested_by=user,
@@ -151,6 +151,15 @@ def turn_begin(*, user: User, wheel_id: int, by_clock: bool = False) -> Turn:
     except IntegrityError:
         raise Conflict("The wheel is turning already.", code="turning") from None
     return turn
+
+
+def _recipe_of_next_turn(wheel: Wheel) -> Recipe:
+    """The wheel's recipe, with the pages that its next gate tries."""
+    recipe: Recipe = wheel.recipe
+    if not recipe.trials.fresh_pages:
+        return recipe
+    trials = recipe.trials.after([turn.recipe.trials for turn in wheel.turns.only("recipe")])
+    return recipe.model_copy(update={"trials": trials})
 
 
 @transaction.atomic(durable=True)

@@ -19,24 +19,23 @@ from protocol.trajectory.tasks import Task, task_kind
 IMITATION_SOURCES: tuple[Source, ...] = ("fresh", "earlier")
 
 
-def lineage_record(checkpoint: Checkpoint, folder: Path) -> None:
-    """Note them, by what lies in the turn's folder when the training is done."""
+def lineage_record(checkpoint: Checkpoint, folder: Path, name: str) -> None:
+    """Note them, by what lies in the turn's folder when the training is done; `name` is what its files are called."""
+    if checkpoint.phase == "merge":
+        return  # it was trained on nothing; its parts were
     found = (
         {"played": _samples_played(checkpoint, folder)}
         if checkpoint.phase == "rl"
-        else _samples_read(checkpoint, folder)
+        else _samples_read(checkpoint, folder, name)
     )
     for source, samples in found.items():
         rows = [Use(checkpoint=checkpoint, sample=sample, source=source) for sample in samples]
         Use.objects.bulk_create(rows, batch_size=1_000)
 
 
-def _samples_read(checkpoint: Checkpoint, folder: Path) -> dict[Source, QuerySet[Sample]]:
+def _samples_read(checkpoint: Checkpoint, folder: Path, name: str) -> dict[Source, QuerySet[Sample]]:
     wheel = Sample.objects.filter(wheel=checkpoint.turn.wheel_id)
-    return {
-        source: wheel.filter(episode__in=_written_episodes(folder, checkpoint.phase, source))
-        for source in IMITATION_SOURCES
-    }
+    return {source: wheel.filter(episode__in=_written_episodes(folder, name, source)) for source in IMITATION_SOURCES}
 
 
 def _samples_played(checkpoint: Checkpoint, folder: Path) -> QuerySet[Sample]:
@@ -46,9 +45,9 @@ def _samples_played(checkpoint: Checkpoint, folder: Path) -> QuerySet[Sample]:
     return mine.exclude(route="none")
 
 
-def _written_episodes(folder: Path, phase: str, source: Source) -> list[UUID]:
+def _written_episodes(folder: Path, name: str, source: Source) -> list[UUID]:
     """Which trajectories are in a folder that was learned from."""
-    sources = json.loads((folder / f"{phase}-sources.json").read_text())
+    sources = json.loads((folder / f"{name}-sources.json").read_text())
     return [UUID(one["id"]) for path in sources.get(source, {"paths": ()})["paths"] for one in _lines(Path(path))]
 
 

@@ -1,15 +1,21 @@
-"""Rejection sampling within the flywheel: successes that reinforcement played in earlier cycles are imitated too."""
+"""Rejection sampling within the flywheel: successes of reinforcement and of the gate in earlier cycles are imitated."""
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from annotation_app.catalogue.schemas import Query
+from annotation_app.catalogue.selectors import entries_matching
 from annotation_app.flywheel.curves import TRAININGS
 from annotation_app.flywheel.evaluation import gate_task_ids, write_successes
 from annotation_app.flywheel.models import Turn
-from annotation_app.flywheel.paths import turn_path
+from annotation_app.flywheel.paths import TRIALS_FOLDER, turn_path
+from annotation_app.flywheel.selectors.pools import turn_pools
+from annotation_app.tasks.models import Pool
 from protocol.training.inbox import PROCESSED_FOLDER, REASONS_FILE, REJECTED_FOLDER, waiting_folders
+from protocol.trajectory.export_folders import TRAJECTORIES
+from protocol.trajectory.tasks import task_kind
 from protocol.trajectory.trajectories import Trajectory
 
 RL_INBOX = "rl-inbox"
@@ -20,17 +26,20 @@ STALE = "attempt_stale"
 """Why reinforcement refused an attempt that imitation can use: its weights were too old for a ratio."""
 
 
-def write_own_successes(turn: Turn, target: Path) -> Path | None:
+def write_own_successes(turn: Turn, target: Path, pools: Sequence[Pool]) -> Path | None:
     """A folder of the attempts of earlier turns that a verifier called successful, without the gate's tasks; one that
     is whole is left. None where there are none. Raises OSError, and ProgramFailed where the gate's tasks cannot be
-    read."""
+    read. Where only some of the turn's pools are learned from, it has attempts at their kinds of task alone."""
     if target.exists():
         return target
+    everything = len(pools) == len(turn_pools(turn))
+    kinds = None if everything else set(entries_matching(Query()).filter(pool__in=pools).values_list("kind", flat=True))
     held, trials = gate_task_ids(turn.recipe.trials), turn.recipe.trials
 
     def may(trajectory: Trajectory) -> bool:
         task = trajectory.task
-        return task.id not in held and not trials.holds(task.suite, task.seed)
+        own = kinds is None or task_kind(task) in kinds
+        return own and task.id not in held and not trials.holds(task.suite, task.seed)
 
     target.parent.mkdir(parents=True, exist_ok=True)
     if write_successes(tuple(_attempt_folders(turn)), target, at=turn.created_at, most=MAX_PER_KIND, may=may):
@@ -39,10 +48,22 @@ def write_own_successes(turn: Turn, target: Path) -> Path | None:
     return None
 
 
+def trajectory_count(folders: Sequence[Path]) -> int:
+    """How many attempts these folders of `write_own_successes` hold."""
+    count = 0
+    for folder in folders:
+        with (folder / TRAJECTORIES).open("rb") as lines:
+            count += sum(1 for _ in lines)
+    return count
+
+
 def _attempt_folders(turn: Turn) -> Iterator[Path]:
-    """Of earlier turns' reinforcement: what was learned, what came too late, and what was too old to be learned."""
+    """Of earlier turns' reinforcement: what was learned, what came too late, and what was too old to be learned. Where
+    each gate tries fresh pages, also what was tried at earlier gates."""
     earlier = Turn.objects.filter(wheel=turn.wheel_id, number__lt=turn.number).order_by("number")
     for turn_id in earlier.values_list("pk", flat=True):
+        if turn.recipe.trials.fresh_pages:
+            yield from (folder for folder in sorted((turn_path(turn_id) / TRIALS_FOLDER).glob("*")) if folder.is_dir())
         inbox = turn_path(turn_id) / TRAININGS / RL_INBOX
         if not inbox.exists():
             continue

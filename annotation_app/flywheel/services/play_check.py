@@ -1,4 +1,4 @@
-"""Whether the pool, suite and levels that a recipe plays are there, as it is saved."""
+"""Whether the pools, suite and levels that a recipe learns from and plays are there, as it is saved."""
 
 from asgiref.sync import async_to_sync
 
@@ -9,18 +9,22 @@ from annotation_app.tasks.models import Pool
 
 
 def play_check(recipe: Recipe, before: Recipe | None) -> None:
-    """Check what a recipe plays, unless the recipe before it played the same. Suites are not checked while the bridge
-    does not answer.
+    """Check the pools that a recipe learns from, and what it plays, as far as the recipe before it had others. Suites
+    are not checked while the bridge does not answer.
 
     Raises Invalid (`unknown_pool`, `unknown_suite`, `unknown_level`) with the field.
     """
+    known = set(Pool.objects.filter(name__in=recipe.pools).values_list("name", flat=True))
+    for place, name in enumerate(recipe.pools):
+        if name not in known and (before is None or name not in before.pools):
+            raise _invalid(f"recipe.pools.{place}", f"There is no pool {name!r}.", "pool")
     play = recipe.rl.play if recipe.rl else None
     if play is None or (before is not None and before.rl is not None and before.rl.play == play):
         return
     if play.source == "suite":
         _suite_check(play)
     elif play.pool and not Pool.objects.filter(name=play.pool).exists():
-        raise _invalid("pool", f"There is no pool {play.pool!r}.")
+        raise _invalid("recipe.rl.play.pool", f"There is no pool {play.pool!r}.", "pool")
 
 
 def _suite_check(play: RolloutSettings) -> None:
@@ -30,14 +34,16 @@ def _suite_check(play: RolloutSettings) -> None:
     suite = next((suite for suite in choices.suites if suite.name == play.suite), None)
     if suite is None:
         known = ", ".join(sorted(suite.name for suite in choices.suites))
-        raise _invalid("suite", f"The bridge has no suite {play.suite!r}; there are {known}.")
+        raise _invalid("recipe.rl.play.suite", f"The bridge has no suite {play.suite!r}; there are {known}.", "suite")
     highest = max((task.levels for task in suite.tasks), default=1)
     if too_high := [level for level in play.levels if level > highest]:
         raise _invalid(
-            "levels", f"The suite {play.suite} has no level {too_high[0]}; its highest is {highest}.", "level"
+            "recipe.rl.play.levels",
+            f"The suite {play.suite} has no level {too_high[0]}; its highest is {highest}.",
+            "level",
         )
 
 
-def _invalid(field: str, message: str, what: str = "") -> Invalid:
-    fields = [{"field": f"recipe.rl.play.{field}", "message": message}]
-    return Invalid(message, code=f"unknown_{what or field}", extra={"fields": fields})
+def _invalid(field: str, message: str, what: str) -> Invalid:
+    fields = [{"field": field, "message": message}]
+    return Invalid(message, code=f"unknown_{what}", extra={"fields": fields})

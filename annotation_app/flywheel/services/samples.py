@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 from uuid import UUID
@@ -14,10 +15,13 @@ from annotation_app.catalogue.schemas import Query
 from annotation_app.catalogue.selectors import entries_matching, exportable_entries
 from annotation_app.catalogue.services import entries_refresh
 from annotation_app.episodes.models import Episode
+from annotation_app.errors import Conflict
 from annotation_app.flywheel.models import Played, Sample, Turn, Wheel
 from annotation_app.flywheel.programs import TurnCancelled
 from annotation_app.flywheel.recipe import Recipe
 from annotation_app.flywheel.sample_rules import Grounds, RoutingInput, decide_route, is_worth_playing, value_of
+from annotation_app.flywheel.selectors.people import people_counts
+from annotation_app.flywheel.selectors.pools import pools_of, turn_pools
 from annotation_app.flywheel.selectors.trials import held_out_episodes
 from annotation_app.flywheel.selectors.turns import own_active
 from annotation_app.flywheel.services.ledger import turn_running
@@ -33,22 +37,29 @@ BATCH_SIZE = 500
 
 
 def collect(turn: Turn) -> dict[str, Any]:
-    """Take in what was finished since: everything of the pool that this wheel has not taken in yet."""
+    """Take in what was finished since: everything of its pools that this wheel has not taken in yet."""
     entries_refresh()
     Sample.objects.filter(wheel=turn.wheel_id, route="").update(turn=turn)  # of turns that ended before they said where
     room = max(0, turn.recipe.most - _samples(turn).count())
-    new = _new_entries(turn.wheel_id, turn.wheel.pool_id, turn.recipe).order_by("created_at", "episode_id")
+    new = _new_entries(turn.wheel, turn.recipe).order_by("created_at", "episode_id")
     for batch in _batches(new.values_list("episode_id", flat=True)[:room]):
         rows = [Sample(wheel=turn.wheel, turn=turn, episode=episode) for episode in batch]
         Sample.objects.bulk_create(rows, ignore_conflicts=True)
-    return {"samples": _samples(turn).count()}
+    return {"samples": _samples(turn).count(), "people": people_counts(turn)}
 
 
 def is_enough(wheel: Wheel) -> bool:
-    """Whether a turn of the clock would take in as much as the recipe asks for."""
+    """Whether a turn of the clock would take in as much as the recipe asks for; also where one of its pools is gone:
+    the turn then fails and says so."""
+    with suppress(Conflict):
+        return _has_enough(wheel)
+    return True
+
+
+def _has_enough(wheel: Wheel) -> bool:
     left = Sample.objects.filter(wheel=wheel, route="").count()
     wanted = max(0, wheel.recipe.least - left)
-    return _new_entries(wheel.pk, wheel.pool_id, wheel.recipe)[:wanted].count() == wanted
+    return _new_entries(wheel, wheel.recipe)[:wanted].count() == wanted
 
 
 def check(turn: Turn) -> dict[str, Any]:
@@ -79,7 +90,8 @@ def check(turn: Turn) -> dict[str, Any]:
 def value(turn: Turn) -> dict[str, Any]:
     """What each sample is worth, with everything that was said of it."""
     if turn.recipe.judge:
-        judgements_request(turn_id=turn.pk, user=turn.requested_by, pool_id=turn.wheel.pool_id)
+        for pool in turn_pools(turn):
+            judgements_request(turn_id=turn.pk, user=turn.requested_by, pool_id=pool.pk)
     counted: Counter[str] = Counter()
     for batch in _batches(_samples(turn)):
         grounds = _grounds([sample.episode for sample in batch])
@@ -115,12 +127,11 @@ def route(turn: Turn) -> dict[str, Any]:
     return {"routes": dict(counted), "playing": _choose_kinds_to_play(turn)}
 
 
-def _new_entries(wheel_id: int, pool_id: int, recipe: Recipe) -> QuerySet[Entry]:
-    """Whole episodes of the pool that this wheel has not taken in."""
-    asked = Query(pool=pool_id, review="accepted" if recipe.accepted_only else None)
-    return exportable_entries(asked).filter(
-        ~Exists(Sample.objects.filter(wheel=wheel_id, episode=OuterRef("episode_id")))
-    )
+def _new_entries(wheel: Wheel, recipe: Recipe) -> QuerySet[Entry]:
+    """Whole episodes of the recipe's pools that this wheel has not taken in."""
+    asked = Query(review="accepted" if recipe.accepted_only else None)
+    taken = Sample.objects.filter(wheel=wheel, episode=OuterRef("episode_id"))
+    return exportable_entries(asked).filter(~Exists(taken), pool__in=pools_of(wheel, recipe))
 
 
 def _samples(turn: Turn) -> QuerySet[Sample]:
@@ -146,18 +157,23 @@ def _executable(episodes: Sequence[UUID]) -> dict[UUID, bool]:
 def _duplicates(turn: Turn) -> dict[UUID, UUID]:
     """Samples that are nearly the same as an older attempt at the same task, each with that attempt. Tasks that differ
     by their seed are not the same: what they have in common is what is to be learned."""
-    from annotation_app.reviews.duplicates import find_duplicates  # with numpy, which no other program needs
-
-    pairs = find_duplicates(
-        episodes_to_compare(pool_id=turn.wheel.pool_id), should_continue=lambda _: turn_running(turn_id=turn.pk)
+    from annotation_app.reviews.duplicates import (  # with numpy, which no other program needs
+        find_duplicates,
     )
-    if pairs is None:
-        raise TurnCancelled
+
+    pairs: list[tuple[UUID, UUID]] = []
+    for pool in turn_pools(turn):
+        found_there = find_duplicates(
+            episodes_to_compare(pool_id=pool.pk), should_continue=lambda _: turn_running(turn_id=turn.pk)
+        )
+        if found_there is None:
+            raise TurnCancelled
+        pairs += ((pair.one, pair.other) for pair in found_there)
     mine = {sample.episode for sample in _samples(turn)}
     found: dict[UUID, UUID] = {}
-    for pair in pairs:
-        if pair.other in mine and pair.other not in found and _task_of(pair.one) == _task_of(pair.other):
-            found[pair.other] = pair.one
+    for one, other in pairs:
+        if other in mine and other not in found and _task_of(one) == _task_of(other):
+            found[other] = one
     return found
 
 
@@ -224,7 +240,7 @@ def _rates(turn: Turn) -> Mapping[str, tuple[int, int]]:
         worth = values.get(episode)
         if worth is not None and policies and all(_is_of(turn, label) for label in policies):
             add(kind, int(worth >= turn.recipe.passes), 1)
-    pools = {turn.wheel.pool, played_pool(turn.recipe, turn.wheel.pool)} - {None}
+    pools = {*turn_pools(turn), played_pool(turn.recipe, turn.wheel.pool)} - {None}
     tallies = Tally.objects.filter(pool__in=pools, revision=own_active(turn)).values_list("kind")
     for kind, succeeded, failed in tallies.annotate(Sum("succeeded"), Sum("failed")):
         add(kind, succeeded, succeeded + failed)

@@ -12,7 +12,8 @@ from annotation_app.flywheel.models import Turn, TurnState
 from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner
 from annotation_app.flywheel.recipe import Recipe, server_root
 from annotation_app.flywheel.selectors.turns import own_active
-from annotation_app.flywheel.services.training import checkpoint_path, start_checkpoint, turn_folder
+from annotation_app.flywheel.services.training import checkpoint_path, start_checkpoint
+from annotation_app.flywheel.services.turn_files import turn_folder
 from annotation_app.tasks.models import Pool
 
 logger = logging.getLogger(__name__)

@@ -992,7 +992,10 @@ export interface Reason {
     | "active_not_evaluated"
     | "worse"
     | "worse_task"
-    | "task_dropped";
+    | "task_dropped"
+    | "no_gain"
+    | "gain_by_chance"
+    | "pool_shut";
   subject: string;
   found: number | null;
   wanted: number | null;
@@ -1118,6 +1121,7 @@ export interface Gate {
   attempts?: number;
   success?: number;
   no_regression?: boolean;
+  improvement?: "none" | "estimated" | "significant";
   promote?: "by_hand" | "automatically";
 }
 /**
@@ -2913,6 +2917,7 @@ export interface GateTrials {
   image: string;
   first_seed: number;
   seeds: number;
+  fresh_pages: boolean;
   parallel: number;
   threads: number;
   size: string;
@@ -2937,6 +2942,7 @@ export interface LikelihoodTraining {
   updates: number;
   shares: MixShares;
   every: number;
+  corrections: "none" | "interventions" | "shares" | "classes";
   settings: {
     [k: string]: JsonValue;
   };
@@ -2952,10 +2958,26 @@ export interface MixShares {
   general: number;
 }
 /**
+ * What people did at the desk in the episodes that a cycle took in, and what its gate gained after it.
+ */
+export interface PeopleTime {
+  episodes: number;
+  hours: number;
+  judged: number;
+  corrected: number;
+  gain: number | null;
+  gain_per_hour: number | null;
+}
+/**
  * All a turn is told.
  */
 export interface Recipe {
   policy: string;
+  /**
+   * @maxItems 20
+   */
+  pools: string[];
+  specialists: Specialists | null;
   dialect: string;
   start: string;
   most: number;
@@ -2974,6 +2996,12 @@ export interface Recipe {
   serving: ServingSettings | null;
   server: string;
   activate: boolean;
+}
+/**
+ * Imitation apart for each pool, from the same weights; at the end the weights are interpolated.
+ */
+export interface Specialists {
+  weights: "equal" | "samples";
 }
 /**
  * Training by reward: at what `play` says, or, with `world` `lights` in the settings, the trainer plays by itself;
@@ -3064,6 +3092,7 @@ export interface TurnRow {
   success: Rate | null;
   success_before: Rate | null;
   overridden: Rate | null;
+  people: PeopleTime | null;
   passed: boolean | null;
   reasons: Reason[];
 }
@@ -3111,11 +3140,13 @@ export interface WheelChange {
 export interface CheckpointOut {
   id: number;
   turn: number;
-  phase: "ct" | "sft" | "rl";
+  phase: "ct" | "sft" | "merge" | "rl";
+  domain: string;
   path: string;
   sha256: string;
   begun_with: string;
   parent: number | null;
+  parts: number[];
   revision: string;
   fresh: number;
   earlier: number;
@@ -3126,7 +3157,8 @@ export interface CheckpointOut {
  * trainer wrote no such figure, or one that is no number.
  */
 export interface Curve {
-  phase: "ct" | "sft" | "rl";
+  phase: "ct" | "sft" | "merge" | "rl";
+  domain: string;
   updates: number[];
   figures: {
     [k: string]: (number | null)[];

@@ -12,10 +12,11 @@ from PIL import Image
 from pydantic import ValidationError
 
 from benchmarks.parts.model_servers.checkpoint import token_id
+from protocol.trajectory.proposals import PolicyRef
 from tests.trainer.examples import CLICK, TYPED, write_attempt_folder
-from tests.unit.protocol.examples import trajectory
+from tests.unit.protocol.examples import step, trajectory
 from trainer.__main__ import main
-from trainer.algorithms.ct import Config, Source, run
+from trainer.algorithms.ct import Config, Source, read_source, run
 from trainer.data.rendering import Renderer, TokenizedSample
 from trainer.errors import CheckpointMismatched, NothingToLearn, SampleTooLong, SampleUnreadable
 from trainer.model.checkpoints import Checkpoint, load_checkpoint
@@ -158,3 +159,18 @@ def test_the_command_mixes_attempts_in(
     assert all(line[f"mix/{name}"] > 0 for name in ("web", "chat", "agent"))
     assert main(["ct", "--config", str(tmp_path / "ct.json"), "--set", "sources.web.kind=book"]) == 1
     assert "config_invalid: sources.web.kind" in capsys.readouterr().err
+
+
+def test_corrections_weigh_within_a_source_of_attempts(checkpoint: Checkpoint, quick: Config, tmp_path: Path) -> None:
+    policy = PolicyRef(name="p", revision="1", dialect="ui_tars_1_5")
+    steps = tuple(
+        step(index, CLICK).model_copy(update={"decision": decision, "policy": policy, "actor": "human"})
+        for index, decision in enumerate(("accept", "accept", "accept", "override"))
+    )
+    folder = write_attempt_folder(tmp_path / "people", trajectory(steps=steps))
+    source = Source(kind="trajectories", paths=(folder,), share=1.0)
+    told = quick.model_copy(update={"sources": {"people": source}, "weighting": "interventions", "tokens": 16_384})
+    samples, _ = read_source("people", told, Renderer(checkpoint, context=16_384))
+    assert [max(one.weights) for one in samples] == pytest.approx([4 / 6] * 3 + [2])
+    with pytest.raises(ValidationError, match="interventions"):
+        Config.model_validate({**told.model_dump(), "sources": {"people": source.model_copy(update={"follow": True})}})

@@ -12,10 +12,12 @@ from PIL import Image
 from protocol.actions.types import Action, Click, Drag, Point, PressKeys, TypeText
 from protocol.training.samples import training_samples
 from protocol.trajectory.observations import PageLayout, TextElement
+from protocol.trajectory.proposals import PolicyRef
 from protocol.trajectory.steps import Step
 from protocol.trajectory.trajectories import Trajectory
 from tests.trainer.examples import DIALECT, TYPED, as_served, read, write_attempt_folder
 from tests.unit.protocol.examples import step, trajectory
+from trainer.data.corrections import Weighting
 from trainer.data.trajectories import TrajectoryFolder, open_folder
 from trainer.model.checkpoints import Checkpoint
 from trainer.nano import clicking
@@ -23,7 +25,13 @@ from trainer.nano.batches import TELLING, Decision, DecisionTokenizer, build_bat
 from trainer.nano.forward import extract_patches
 from trainer.nano.synthetic.labels import real_words
 from trainer.nano.synthetic.targets import CELL, letter_pairs
-from trainer.nano.trajectory_data import SERVED, TrajectoryDecisions, read_decisions, with_policy_thoughts
+from trainer.nano.trajectory_data import (
+    SERVED,
+    StoredDecision,
+    TrajectoryDecisions,
+    read_decisions,
+    with_policy_thoughts,
+)
 from trainer.serve.prompt_encoder import PromptEncoder
 
 CLICK = Click(x=30, y=40)
@@ -259,6 +267,71 @@ def test_a_page_that_was_won_often_teaches_no_more_than_one_that_was_won_once(na
     hard = {one.decision.before for one in read_decisions(opened, decision_tokenizer) if one.page == "hard"}
     drawn = TrajectoryDecisions([opened], decision_tokenizer).draw(Random(0), 400)
     assert sum(one.before in hard for one in drawn) / 400 == pytest.approx(1 / 2, abs=0.08)
+
+
+def _corrected(thought: str, index: int = 0) -> Step:
+    """A click by which a person overrode the policy, thinking so."""
+    policy = PolicyRef(name="nano", revision="1", dialect="ui_tars_1_5")
+    told = {"actor": "human", "decision": "override", "thought": thought, "policy": policy}
+    return _resize_step(step(index, CLICK)).model_copy(update=told)
+
+
+def test_a_persons_thought_says_which_name_is_due_and_asks_for_the_same_click(nano: Checkpoint, tmp_path: Path) -> None:
+    decision_tokenizer = DecisionTokenizer(nano.tokenizer)
+
+    def read_one(thought: str, *, layout: bool = False, actor: str = "human") -> StoredDecision:
+        one = _corrected(thought).model_copy(update={"actor": actor})
+        if layout:
+            one = one.model_copy(update={"before": one.before.model_copy(update={"accessibility": PARTS})})
+        made = trajectory(steps=(one,))
+        task = made.task.model_copy(update={"instruction": 'Press "Later", then "Save".'})
+        out = tmp_path / f"{len(list(tmp_path.iterdir()))}"
+        return next(read_decisions(open_folder(write_attempt_folder(out, made.model_copy(update={"task": task}))),
+                                   decision_tokenizer))  # fmt: skip
+
+    def words(decision: Decision, span: range) -> str:
+        return str(nano.tokenizer.decode(list(decision.before[span.start : span.stop])))
+
+    named = read_one("Save is what is left.")
+    assert words(named.decision, named.decision.due) == "Save"
+    asked = named.by_thought(decision_tokenizer)
+    assert asked is not None
+    assert "Save is what is left." in words(asked, asked.sentence)
+    assert (asked.point, asked.reply, asked.done) == (named.decision.point, named.decision.reply, 0)
+    assert asked.pixels.shape == named.whole().pixels.shape
+    seen = read_one("now save it", layout=True).by_thought(decision_tokenizer)
+    assert seen is not None
+    assert (seen.chosen, words(seen, seen.due)) == (1, "save")
+    for silent in ("", "Later or Save?", "That one.", "Save " * 40):
+        one = read_one(silent)
+        assert one.by_thought(decision_tokenizer) is None, silent
+    assert len(read_one("Later or Save?").decision.due) == 0
+    assert read_one("Save", actor="policy").thought == "", "what the policy thought is its own"
+
+
+def test_corrections_are_drawn_as_often_as_all_that_was_accepted(nano: Checkpoint, tmp_path: Path) -> None:
+    corrected = trajectory(steps=(_corrected("Save"),)).model_copy(update={"id": "corrected"})
+    accepted = [
+        trajectory(steps=(_resize_step(step(0, CLICK, actor="policy", decision="auto")),)).model_copy(
+            update={"id": f"accepted-{number}"}
+        )
+        for number in range(9)
+    ]
+    texts = ("Another one.", "Press it.")
+    attempts = [
+        one.model_copy(update={"task": one.task.model_copy(update={"id": one.id, "instruction": text})})
+        for one, text in ((corrected, texts[0]), *((one, texts[1]) for one in accepted))
+    ]
+    decision_tokenizer = DecisionTokenizer(nano.tokenizer)
+    opened = open_folder(write_attempt_folder(tmp_path, *attempts))
+    known = {one.decision.before for one in read_decisions(opened, decision_tokenizer) if one.attempt == "corrected"}
+
+    def share(weighting: Weighting) -> float:
+        drawn = TrajectoryDecisions([opened], decision_tokenizer, weighting=weighting).draw(Random(0), 400)
+        return sum(one.before in known for one in drawn) / 400
+
+    assert share("none") == pytest.approx(0.1, abs=0.05)
+    assert share("interventions") == pytest.approx(0.5, abs=0.08)
 
 
 def _resize_step(one: Step) -> Step:

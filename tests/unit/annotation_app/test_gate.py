@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from annotation_app.policies.gate import Decision, Gate, decide
+from annotation_app.policies.gate import Decision, Gate, Improvement, decide
 from protocol.evaluation.reports import Comparison, Evaluation, Finding, PairedComparison, TaskResult
 from protocol.evaluation.statistics import wilson_rate
 from protocol.trajectory.proposals import PolicyRef
@@ -138,3 +138,33 @@ def test_more_successes_never_shut_a_gate_that_was_open(attempts: int) -> None:
 def test_a_judging_models_word_opens_no_gate() -> None:
     believed = report(NEW, {"games/2048": (9, 9)}).model_copy(update={"judged": 2})
     assert reasons(decide(Gate(no_regression=False), believed, None, None)) == [("rests_on_a_judge", "")]
+
+
+@pytest.mark.parametrize(
+    ("improvement", "won", "lost", "shut"),
+    [
+        ("none", 1, 2, []),
+        ("estimated", 1, 2, [("no_gain", "")]),
+        ("estimated", 2, 2, [("no_gain", "")]),
+        ("estimated", 2, 1, []),
+        ("significant", 2, 1, [("gain_by_chance", "")]),
+        ("significant", 9, 0, []),
+    ],
+)
+def test_a_gate_may_ask_that_the_same_attempts_were_better(
+    improvement: Improvement, won: int, lost: int, shut: list[tuple[str, str]]
+) -> None:
+    found: Finding = "better" if won == 9 else "chance"
+    both = compared("chance").model_copy(
+        update={"overall": PairedComparison(pairs=20, won=won, lost=lost, chance=0.5, finding=found)}
+    )
+    after = report(NEW, {"games/2048": (3, 5)}, both)
+    assert reasons(decide(Gate(improvement=improvement), after, OLD, None)) == shut
+    assert reasons(decide(Gate(improvement=improvement), after, None, None)) == [], "nobody is active"
+
+
+def test_without_pairs_the_rates_within_a_task_tell_the_gain() -> None:
+    gate = Gate(improvement="estimated", no_regression=False)
+    assert gate_reasons(gate, {"games/2048": (3, 5)}, {"games/2048": (3, 5)}) == [("no_gain", "")]
+    assert gate_reasons(gate, {"games/2048": (4, 5)}, {"games/2048": (3, 5)}) == []
+    assert gate_reasons(gate, {"games/2048": (4, 5)}) == [("active_not_evaluated", "tars 1")]

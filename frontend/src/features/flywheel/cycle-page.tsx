@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";
 import { Link } from "react-router";
 
-import type { StageOut, TurnOut } from "@/generated/api";
+import type { PeopleTime, StageOut, TurnOut } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
@@ -17,6 +17,7 @@ import { PagePath } from "@/shared/ui/top-bar";
 
 import { cycleQuery } from "./api";
 import { TrainingCurves } from "./training-curves";
+import { trainingName } from "./figures";
 import styles from "./flywheel.module.css";
 import { Lineage } from "./lineage";
 import { RegisterCheckpoint } from "./register-checkpoint";
@@ -66,6 +67,7 @@ function CycleDetails({ cycle }: { cycle: TurnOut }) {
         {row.stages.length > 0 && <Stages stages={row.stages} />}
       </Section>
       <Gate cycle={cycle} untrained={untrained} />
+      {row.people && <People people={row.people} />}
       <Section title={t("flywheel.samples")}>
         <Samples cycle={row.id} routes={row.routes} />
       </Section>
@@ -132,6 +134,25 @@ function Gate({ cycle: { row, compared }, untrained }: { cycle: TurnOut; untrain
   );
 }
 
+/** What people did in the episodes of the cycle, and what an hour of it gained at the gate. */
+function People({ people }: { people: PeopleTime }) {
+  const { t } = useI18n();
+  const points = (share: number) => `${share > 0 ? "+" : ""}${(share * 100).toFixed(1)}`;
+  const hours = people.hours.toFixed(2);
+  return (
+    <Section title={t("flywheel.people")}>
+      <p className={styles.note}>
+        {t("flywheel.people.done", { hours, episodes: people.episodes, judged: people.judged, corrected: people.corrected })}{" "}
+        {people.gain === null ? t("flywheel.people.no_gain") : t("flywheel.people.gain", { points: points(people.gain) })}
+        {people.gain_per_hour !== null && <> {t("flywheel.people.per_hour", { points: points(people.gain_per_hour) })}</>}
+      </p>
+      <p className={styles.note}>
+        <span className={styles.quiet}>{t("flywheel.people.help")}</span>
+      </p>
+    </Section>
+  );
+}
+
 function Stages({ stages }: { stages: readonly StageOut[] }) {
   const i18n = useI18n();
   const { t, moment } = i18n;
@@ -163,7 +184,7 @@ function Checkpoints({ cycle }: { cycle: TurnOut }) {
       rows={cycle.checkpoints}
       keyOf={({ id }) => id}
       columns={[
-        { header: t("flywheel.phase"), kind: "name", cell: ({ phase }) => t(`flywheel.phase.${phase}`) },
+        { header: t("flywheel.phase"), kind: "name", cell: (checkpoint) => trainingName(checkpoint, t) },
         { header: t("flywheel.weights"), cell: ({ path, sha256 }) => <code title={path}>{sha256.slice(0, 12)}</code> },
         {
           header: t("flywheel.revision"),
@@ -175,7 +196,7 @@ function Checkpoints({ cycle }: { cycle: TurnOut }) {
       ]}
       details={{
         header: t("flywheel.lineage"),
-        ariaLabel: ({ phase }) => t("flywheel.lineage_of", { phase: t(`flywheel.phase.${phase}`) }),
+        ariaLabel: (checkpoint) => t("flywheel.lineage_of", { phase: trainingName(checkpoint, t) }),
         body: ({ id }) => <Lineage checkpoint={id} />,
       }}
     />

@@ -72,7 +72,9 @@ export function CycleStatus({ cycle }: { cycle: TurnRow }) {
 export function GateBadge({ cycle }: { cycle: TurnRow }) {
   const { t } = useI18n();
   if (cycle.passed === null) return <Badge tone="neutral">{t("flywheel.not_judged")}</Badge>;
-  return <Badge tone={cycle.passed ? "ok" : "danger"}>{t(cycle.passed ? "flywheel.passed" : "flywheel.not_passed")}</Badge>;
+  if (!cycle.passed) return <Badge tone="danger">{t("flywheel.not_passed")}</Badge>;
+  const better = cycle.success_before === null || (cycle.success !== null && cycle.success.rate > cycle.success_before.rate);
+  return <Badge tone={better ? "ok" : "warn"}>{t(better ? "flywheel.passed" : "flywheel.passed_not_better")}</Badge>;
 }
 
 /** For admins: stops a running cycle, or resumes the last one after a failure. */

@@ -5,7 +5,7 @@ import type { Curve, TurnRow } from "@/generated/api";
 
 import { curvePoints, figuresByCycle } from "./figures";
 
-const curve = (updates: number[], reward: (number | null)[]): Curve => ({ phase: "rl", updates, figures: { reward } });
+const curve = (updates: number[], reward: (number | null)[]): Curve => ({ phase: "rl", domain: "", updates, figures: { reward } });
 const cycle = (number: number, result: unknown) => ({ number, stages: [{ name: "train", result }] }) as unknown as TurnRow;
 
 describe("the points of a figure", () => {

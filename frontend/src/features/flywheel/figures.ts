@@ -14,6 +14,12 @@ export const isNamed = (name: string): name is NamedFigure => NAMED_FIGURES.some
 /** What people call a figure; others keep the trainer's name. */
 export const figureName = (name: string, t: I18n["t"]): string => (isNamed(name) ? t(`flywheel.curve.${name}`) : name);
 
+/** A training's name; that of a specialist has its pool's. */
+export function trainingName({ phase, domain }: Pick<Curve, "phase" | "domain">, t: I18n["t"]): string {
+  const name = t(`flywheel.phase.${phase}`);
+  return domain === "" ? name : t("flywheel.phase.specialist", { phase: name, pool: domain });
+}
+
 interface Point {
   readonly update: number;
   [training: string]: number | null;

@@ -45,6 +45,7 @@ const CYCLE: TurnRow = {
   success: makeRate(26, 40),
   success_before: makeRate(11, 40),
   overridden: null,
+  people: null,
   passed: true,
   reasons: [],
 };
@@ -54,6 +55,8 @@ const RECIPE: Recipe = {
   start: "/start",
   most: 5000,
   least: 1,
+  pools: [],
+  specialists: null,
   accepted_only: false,
   replay: false,
   judge: false,
@@ -63,14 +66,14 @@ const RECIPE: Recipe = {
   sft: null,
   rl: null,
   serving: null,
-  trials: { world: "toy", suite: "", tasks: [], first_seed: 0, seeds: 40, parallel: 1, threads: 1, size: "", source: "", image: "", temperature: 1 },
+  trials: { world: "toy", suite: "", tasks: [], first_seed: 0, seeds: 40, fresh_pages: false, parallel: 1, threads: 1, size: "", source: "", image: "", temperature: 1 },
   server: "",
   activate: true,
 };
 const BUNDLED: Recipe = {
   ...RECIPE,
   ...{ policy: "nano", start: "/nano", server: "http://127.0.0.1:8092" },
-  sft: { by: "nano", updates: 80, every: 1, shares: { fresh: 0.5, earlier: 0.5, own: 0, general: 0 }, settings: {} },
+  sft: { by: "nano", updates: 80, every: 1, shares: { fresh: 0.5, earlier: 0.5, own: 0, general: 0 }, corrections: "interventions", settings: {} },
   trials: { ...RECIPE.trials, world: "bridge", suite: "drills", tasks: ["press"], first_seed: 1_000_000 },
 };
 const DRAFT = { name: "Small screens", recipe: BUNDLED, seeds: 20, missing: ["gate"] };
@@ -104,10 +107,12 @@ const MADE: CheckpointOut = {
   id: 7,
   turn: 2,
   phase: "sft",
+  domain: "",
   path: "/w",
   sha256: "0123456789abcdef",
   begun_with: "",
   parent: null,
+  parts: [],
   revision: "toy main-0002",
   fresh: 1,
   earlier: 0,
@@ -172,12 +177,18 @@ describe("the flywheel's page", () => {
     const form = within(await screen.findByRole("dialog", { name: "New flywheel" }));
     expect(await form.findByText(/has no gate/)).toBeTruthy();
     await user.click(form.getByRole("switch", { name: /^Reinforcement/ }));
+    await user.type(form.getByRole("combobox", { name: "Further pools" }), "Games{ArrowDown}{Enter}");
+    await user.selectOptions(form.getByRole("combobox", { name: "Imitation of several pools" }), "samples");
+    await user.selectOptions(form.getByRole("combobox", { name: "People's corrections" }), "classes");
+    await user.click(form.getByRole("checkbox", { name: /^Fresh seeds/ }));
     await user.click(form.getByRole("button", { name: "Create" }));
     await waitFor(() => expect(sent).toHaveLength(1));
     const [method, path, body] = sent[0]?.split(/ (?=[/{])/) ?? [];
     expect([method, path]).toEqual(["POST", "/api/wheels"]);
     const play = { suite: "drills", size: "", parallel: 1, first_seed: 0, pages: 96, seeds: 4, group: 1, threads: 1 };
     expect(JSON.parse(body ?? "")).toMatchObject({ pool: 7, name: "Small screens", every_hours: null, recipe: { policy: "nano", rl: { play } } });
+    const apart = { pools: ["Games"], specialists: { weights: "samples" }, sft: { corrections: "classes" }, trials: { fresh_pages: true } };
+    expect(JSON.parse(body ?? "")).toMatchObject({ recipe: apart });
   });
 
   it("takes a recipe as JSON, and goes back to the form once it is one", async () => {
@@ -265,6 +276,15 @@ describe("the flywheel's page", () => {
 });
 
 describe("a cycle's page", () => {
+  it("says what people gave a cycle and what an hour of it gained, and that what passed is not better", async () => {
+    const people = { episodes: 10, hours: 0.5, judged: 40, corrected: 8, gain: -0.0125, gain_per_hour: -0.025 };
+    const rate = { successes: 50, attempts: 80, rate: 0.625, low: 0.5, high: 0.7 };
+    open({ cycle: { ...OUT, row: { ...CYCLE, people, success: rate, success_before: rate } } });
+    expect(await screen.findByText(/0\.50 hours at the desk in 10 episodes: 40 proposals judged, 8 of them corrected/)).toBeTruthy();
+    expect(screen.getByText(/That is -2\.5 points an hour/)).toBeTruthy();
+    expect(screen.getByText("passed: not worse")).toBeTruthy();
+  });
+
   it("gives the reason of each route, and why the gate did not pass", async () => {
     const rejected: TurnRow = { ...CYCLE, passed: false, reasons: [{ code: "worse", subject: "", found: null, wanted: null }] };
     const { user } = open({ cycle: { ...OUT, row: rejected } });
@@ -276,7 +296,7 @@ describe("a cycle's page", () => {
   });
 
   it("shows a training's figures by name, others on request, and another cycle's beside them", async () => {
-    const curve = { phase: "rl" as const, updates: [1, 2], figures: { reward: [0.1, 0.4], entropy: [2, null], queue_depth: [3, 4] } };
+    const curve = { phase: "rl" as const, domain: "", updates: [1, 2], figures: { reward: [0.1, 0.4], entropy: [2, null], queue_depth: [3, 4] } };
     const other: TurnRow = { ...CYCLE, id: "turn-1", number: 1, stages: [stage("train")] };
     const { user } = open({ cycle: { ...OUT, curves: [curve], folder: "/data/turn-2/train" }, flywheels: [{ ...FLYWHEEL, turns: [CYCLE, other] }] });
     expect(await screen.findByRole("figure", { name: "Reinforcement: Reward over 2 updates, 0.400 in the end" })).toBeTruthy();

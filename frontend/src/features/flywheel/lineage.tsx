@@ -7,6 +7,7 @@ import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { lineageQuery } from "./api";
 import styles from "./flywheel.module.css";
 import { SampleTable } from "./samples";
+import { trainingName } from "./figures";
 
 export function Lineage({ checkpoint }: { checkpoint: number }) {
   const { t } = useI18n();
@@ -14,8 +15,8 @@ export function Lineage({ checkpoint }: { checkpoint: number }) {
   if (lineage.isPending) return <Loading />;
   if (lineage.isError) return <ErrorState error={lineage.error} onRetry={() => void lineage.refetch()} />;
   const { ancestors, uses, next } = lineage.data;
-  const before = ancestors.map(({ turn: cycle, phase, sha256 }) =>
-    [t("flywheel.cycle_named", { number: cycle }), t(`flywheel.phase.${phase}`), sha256.slice(0, 12)].join(" "),
+  const before = ancestors.map(({ turn: cycle, phase, domain, sha256 }) =>
+    [t("flywheel.cycle_named", { number: cycle }), trainingName({ phase, domain }, t), sha256.slice(0, 12)].join(" "),
   );
   return (
     <>

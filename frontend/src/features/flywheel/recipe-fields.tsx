@@ -1,11 +1,14 @@
 /** The fields of a recipe: what is learned from, what is trained, what is tried, and what becomes of the result. */
-import { Checkbox, Fieldset, NativeSelect, NumberInput, SimpleGrid, Stack, Switch, TagsInput, TextInput } from "@mantine/core";
+import { Checkbox, Fieldset, MultiSelect, NativeSelect, NumberInput, SimpleGrid, Stack, Switch, TagsInput, TextInput } from "@mantine/core";
+
+import { useQuery } from "@tanstack/react-query";
 
 import type { LikelihoodTraining, Recipe, ReinforcementTraining } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 
+import { poolsQuery } from "./api";
 import { PlayedTasks } from "./played-tasks";
-import { GENERAL_KINDS, generalPaths, IMITATION, PRETRAINING, reinforcement, shareOf, successBounds, valueUpdates, withGeneralPaths, withSuccessBound } from "./recipe-form";
+import { GENERAL_KINDS, generalPaths, IMITATION, isEmpty, MERGE_WEIGHTS, PRETRAINING, reinforcement, shareOf, successBounds, valueUpdates, WEIGHTINGS, withGeneralPaths, withSuccessBound } from "./recipe-form";
 
 type Props = { readonly recipe: Recipe; readonly onChange: (recipe: Recipe) => void };
 
@@ -33,7 +36,7 @@ export function RecipeFields({ recipe, onChange }: Props) {
               required
             />
           </SimpleGrid>
-          <Likelihood phase="sft" plan={recipe.sft} initial={IMITATION} onChange={(sft) => set({ sft })} />
+          <Likelihood phase="sft" plan={recipe.sft} initial={IMITATION} onChange={(sft) => set({ sft, specialists: sft && recipe.specialists })} />
           <Likelihood phase="ct" plan={recipe.ct} initial={PRETRAINING} onChange={(ct) => set({ ct })} />
           <Reinforcement plan={recipe.rl} initial={reinforcement(recipe.trials)} onChange={(rl) => set({ rl })} />
         </Stack>
@@ -53,6 +56,7 @@ function Sources({ recipe, onChange }: Props) {
           <Amount label={t("flywheel.form.least")} help={t("flywheel.form.least.help")} value={recipe.least} onChange={(least) => set({ least })} min={0} max={100_000} />
           <Amount label={t("flywheel.form.most")} help={t("flywheel.form.most.help")} value={recipe.most} onChange={(most) => set({ most })} min={1} max={100_000} />
         </SimpleGrid>
+        <FurtherPools recipe={recipe} onChange={onChange} />
         <General recipe={recipe} onChange={onChange} />
         <Amount label={t("flywheel.form.passes")} help={t("flywheel.form.passes.help")} value={recipe.passes} onChange={(passes) => set({ passes })} min={0} max={1} step={0.05} />
         {(["accepted_only", "replay", "judge"] as const).map((name) => (
@@ -66,6 +70,39 @@ function Sources({ recipe, onChange }: Props) {
         ))}
       </Stack>
     </Fieldset>
+  );
+}
+
+/** Pools beside the flywheel's own, and whether each has a specialist. */
+function FurtherPools({ recipe, onChange }: Props) {
+  const { t } = useI18n();
+  const pools = useQuery(poolsQuery);
+  const chosen = recipe.pools ?? [];
+  const names = new Set([...(pools.data ?? []).map(({ name }) => name), ...chosen]);
+  const apart = recipe.specialists?.weights ?? "none";
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2 }}>
+      <MultiSelect
+        label={t("flywheel.form.pools")}
+        description={t("flywheel.form.pools.help")}
+        value={[...chosen]}
+        onChange={(picked) => onChange({ ...recipe, pools: picked, specialists: picked.length > 0 ? recipe.specialists : null })}
+        data={[...names]}
+        searchable
+      />
+      {chosen.length > 0 && recipe.sft !== null && (
+        <NativeSelect
+          label={t("flywheel.form.specialists")}
+          description={t("flywheel.form.specialists.help")}
+          value={apart}
+          onChange={(event) => {
+            const weights = MERGE_WEIGHTS.find((one) => one === event.currentTarget.value);
+            onChange({ ...recipe, specialists: weights ? { weights } : null });
+          }}
+          data={(["none", ...MERGE_WEIGHTS] as const).map((value) => ({ value, label: t(`flywheel.form.specialists.${value}`) }))}
+        />
+      )}
+    </SimpleGrid>
   );
 }
 
@@ -109,6 +146,14 @@ function Likelihood({ phase, plan, initial, onChange }: PlanProps<LikelihoodTrai
             />
           ))}
         </SimpleGrid>
+      )}
+      {plan && (
+        <NativeSelect
+          label={t("flywheel.form.corrections")}
+          value={plan.corrections}
+          onChange={(event) => onChange({ ...plan, corrections: WEIGHTINGS.find((one) => one === event.currentTarget.value) ?? "none" })}
+          data={WEIGHTINGS.map((value) => ({ value, label: t(`flywheel.form.corrections.${value}`) }))}
+        />
       )}
     </>
   );
@@ -229,6 +274,14 @@ function Trials({ recipe, onChange }: Props) {
           <Amount label={t("flywheel.form.parallel")} value={trials.parallel} onChange={(parallel) => set({ parallel })} min={1} max={64} />
           <TextInput label={t("flywheel.form.size")} value={trials.size} onChange={(event) => set({ size: event.currentTarget.value })} placeholder="320x240" />
         </SimpleGrid>
+        {isEmpty(trials.source) && (
+          <Checkbox
+            label={t("flywheel.form.fresh_pages")}
+            description={t("flywheel.form.fresh_pages.help")}
+            checked={trials.fresh_pages}
+            onChange={(event) => set({ fresh_pages: event.currentTarget.checked })}
+          />
+        )}
         <TextInput
           label={t("flywheel.form.server")}
           description={t("flywheel.form.server.help")}

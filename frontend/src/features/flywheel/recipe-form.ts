@@ -10,10 +10,16 @@ export interface FlywheelDraft {
 
 const SHARES = { fresh: 0.5, earlier: 0.5, own: 0, general: 0 } as const;
 export const PRETRAINING: LikelihoodTraining = {
-  ...{ by: "ct", updates: 80, every: 4, settings: {} },
+  ...{ by: "ct", updates: 80, every: 4, corrections: "none", settings: {} },
   shares: { fresh: 0.1, earlier: 0.1, own: 0, general: 0.8 },
 };
-export const IMITATION: LikelihoodTraining = { by: "ct", updates: 80, shares: SHARES, every: 1, settings: {} };
+export const IMITATION: LikelihoodTraining = { by: "ct", updates: 80, shares: SHARES, every: 1, corrections: "interventions", settings: {} };
+
+/** How specialists of several pools are merged. */
+export const MERGE_WEIGHTS = ["equal", "samples"] as const satisfies readonly NonNullable<Recipe["specialists"]>["weights"][];
+
+/** How corrections weigh, the usual way first. */
+export const WEIGHTINGS = ["interventions", "shares", "classes", "none"] as const satisfies readonly LikelihoodTraining["corrections"][];
 
 /** Reinforcement that plays what the gate tries, on other seeds: those below the gate's first. */
 export function reinforcement({ suite, size, first_seed, parallel }: GateTrials): ReinforcementTraining {

@@ -8,6 +8,7 @@ import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 
 import { useCheckpointRegistration } from "./api";
+import { trainingName } from "./figures";
 
 type Props = { readonly cycle: TurnOut; readonly checkpoint: CheckpointOut };
 
@@ -19,12 +20,12 @@ export function RegisterCheckpoint({ cycle, checkpoint }: Props) {
       <Button
         variant="default"
         size="compact-xs"
-        aria-label={t("flywheel.register_of", { phase: t(`flywheel.phase.${checkpoint.phase}`) })}
+        aria-label={t("flywheel.register_of", { phase: trainingName(checkpoint, t) })}
         onClick={() => setOpen(true)}
       >
         {t("flywheel.register")}
       </Button>
-      <Dialog opened={open} onClose={() => setOpen(false)} title={t("flywheel.register.title", { phase: t(`flywheel.phase.${checkpoint.phase}`) })} size="lg">
+      <Dialog opened={open} onClose={() => setOpen(false)} title={t("flywheel.register.title", { phase: trainingName(checkpoint, t) })} size="lg">
         <Form cycle={cycle} checkpoint={checkpoint} onDone={() => setOpen(false)} />
       </Dialog>
     </>

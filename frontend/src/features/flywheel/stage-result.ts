@@ -2,11 +2,13 @@
 import type { StageOut } from "@/generated/api";
 import type { I18n } from "@/shared/i18n/i18n";
 
+import { trainingName } from "./figures";
+
 type Result = StageOut["result"];
 type T = I18n["t"];
 
 const ROUTES = ["sft", "ct", "none"] as const;
-const PHASES = ["ct", "sft", "rl"] as const;
+const PHASES = ["ct", "sft", "merge", "rl"] as const;
 const VALUE_SOURCES = ["review", "verifier", "outcome", "judge", "nobody"] as const;
 const FINDINGS = ["better", "worse", "chance"] as const;
 const REFUSALS = ["attempt_stale", "attempt_unjudged"] as const;
@@ -34,10 +36,12 @@ const FACTS: Record<StageOut["name"], (result: Result, t: T) => readonly string[
     ...(asStrings(playing).length > 0 ? [t("flywheel.result.playing", { kinds: asStrings(playing).join(", ") })] : []),
   ],
   mix: (result, t) =>
-    PHASES.filter((phase) => result[phase] !== undefined).map((phase) => {
-      const { fresh, earlier, sources } = asRecord(result[phase]);
+    Object.entries(result).map(([name, counted]) => {
+      const { phase: told, domain, fresh, earlier, own, sources } = asRecord(counted);
+      const phase = PHASES.find((one) => one === (told ?? name));
       const from = asStrings(sources).join(", ");
-      return t("flywheel.result.mix", { phase: t(`flywheel.phase.${phase}`), fresh: asNumber(fresh), earlier: asNumber(earlier), sources: from });
+      const counts = { phase: phase ? trainingName({ phase, domain: asText(domain) }, t) : name, fresh: asNumber(fresh), earlier: asNumber(earlier), own: asNumber(own), sources: from };
+      return t(asNumber(own) > 0 ? "flywheel.result.mix_own" : "flywheel.result.mix", counts);
     }),
   train: ({ phases, refused }, t) => {
     const done = PHASES.filter((phase) => asStrings(phases).includes(phase));

@@ -9,7 +9,7 @@ import type { Curve, TurnOut, WheelOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 
 import { cycleQuery, flywheelsQuery } from "./api";
-import { curvePoints, figureName, isNamed, NAMED_FIGURES } from "./figures";
+import { curvePoints, figureName, isNamed, NAMED_FIGURES, trainingName } from "./figures";
 import styles from "./flywheel.module.css";
 
 export function TrainingCurves({ cycle }: { cycle: TurnOut }) {
@@ -38,12 +38,12 @@ export function TrainingCurves({ cycle }: { cycle: TurnOut }) {
       )}
       {curves.map((curve) => (
         <Training
-          key={curve.phase}
+          key={`${curve.phase} ${curve.domain}`}
           curve={curve}
           comparison={
             compared.data && {
               name: t("flywheel.cycle_of", { number: compared.data.row.number, flywheel: compared.data.wheel }),
-              curve: compared.data.curves.find(({ phase }) => phase === curve.phase),
+              curve: compared.data.curves.find(({ phase, domain }) => phase === curve.phase && domain === curve.domain),
             }
           }
         />
@@ -72,7 +72,7 @@ function Training({ curve, comparison }: { curve: Curve; comparison: Comparison 
   const named = NAMED_FIGURES.filter((name) => written.includes(name));
   const others = written.filter((name) => !isNamed(name)).sort();
   return (
-    <section aria-label={t(`flywheel.phase.${curve.phase}`)}>
+    <section aria-label={trainingName(curve, t)}>
       <div className={styles.curves}>
         {named.map((name) => (
           <CurveFigure key={name} name={name} curve={curve} comparison={comparison} />
@@ -91,7 +91,7 @@ function Training({ curve, comparison }: { curve: Curve; comparison: Comparison 
 function CurveFigure({ name, curve, comparison }: { name: string; curve: Curve; comparison: Comparison | undefined }) {
   const { t } = useI18n();
   const what = figureName(name, t);
-  const phase = t(`flywheel.phase.${curve.phase}`);
+  const phase = trainingName(curve, t);
   const other = comparison?.curve?.figures[name] ? { name: comparison.name, curve: comparison.curve } : undefined;
   const own = other ? t("flywheel.curve.this_cycle") : what;
   const last = curve.figures[name]?.at(-1);

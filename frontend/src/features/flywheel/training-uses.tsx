@@ -11,6 +11,7 @@ import { Problem } from "@/shared/ui/problem";
 
 import { trainingUsesQuery } from "./api";
 import styles from "./flywheel.module.css";
+import { trainingName } from "./figures";
 
 /** Nothing for users who may not see flywheels, and for a trajectory that no cycle took in. */
 export function TrainingUses({ episodeId }: { episodeId: string }) {
@@ -45,7 +46,7 @@ function CycleUse({ lineage: { wheel: flywheel, turn: cycle, turn_id: cycleId, s
         <ul>
           {checkpoints.map(({ checkpoint, source }) => (
             <li key={checkpoint.id}>
-              {t("flywheel.cycle_named", { number: checkpoint.turn })} · {t(`flywheel.phase.${checkpoint.phase}`)} ·{" "}
+              {t("flywheel.cycle_named", { number: checkpoint.turn })} · {trainingName(checkpoint, t)} ·{" "}
               <code title={checkpoint.path}>{checkpoint.sha256.slice(0, 12)}</code> {checkpoint.revision}{" "}
               <span className={styles.quiet}>{t(`flywheel.source.${source}`)}</span>
             </li>

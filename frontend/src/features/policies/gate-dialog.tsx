@@ -1,5 +1,5 @@
 /** Sets what an evaluation must show before a revision is promoted in a pool. */
-import { Button, Checkbox, Group, NumberInput, SegmentedControl, Stack, Switch, Text, Textarea } from "@mantine/core";
+import { Button, Checkbox, Group, NativeSelect, NumberInput, SegmentedControl, Stack, Switch, Text, Textarea } from "@mantine/core";
 import { useState } from "react";
 
 import type { Gate, PoolPolicies } from "@/generated/api";
@@ -20,20 +20,24 @@ export function GateDialog({ pool, onClose }: Props) {
   );
 }
 
+const IMPROVEMENTS = ["estimated", "significant", "none"] as const satisfies readonly Gate["improvement"][];
+type Improvement = (typeof IMPROVEMENTS)[number];
+
 /** A gate while it is written; a number field that was emptied holds a text. */
 type Draft = {
   readonly over: string;
   readonly attempts: number | string;
   readonly percent: number | string;
   readonly no_regression: boolean;
+  readonly improvement: Improvement;
   readonly promote: NonNullable<Gate["promote"]>;
 };
 
-const DEFAULTS: Gate = { over: [], attempts: 5, success: 0, no_regression: true, promote: "by_hand" };
+const DEFAULTS: Gate = { over: [], attempts: 5, success: 0, no_regression: true, improvement: "estimated", promote: "by_hand" };
 
 function draftOf(gate: Gate | null): Draft {
-  const { over = [], attempts = 5, success = 0, no_regression = true, promote = "by_hand" } = gate ?? DEFAULTS;
-  return { over: over.join("\n"), attempts, percent: Math.round(success * 100), no_regression, promote };
+  const { over = [], attempts = 5, success = 0, no_regression = true, improvement = "none", promote = "by_hand" } = gate ?? DEFAULTS;
+  return { over: over.join("\n"), attempts, percent: Math.round(success * 100), no_regression, improvement, promote };
 }
 
 /** The gate that was written; null while a number is missing. */
@@ -105,6 +109,13 @@ function GateFields({ draft, onChange }: { draft: Draft; onChange: (changed: Par
         label={t("policies.gate.regression")}
         checked={draft.no_regression}
         onChange={(event) => onChange({ no_regression: event.currentTarget.checked })}
+      />
+      <NativeSelect
+        label={t("policies.gate.improvement")}
+        description={t("policies.gate.improvement.help")}
+        value={draft.improvement}
+        onChange={(event) => onChange({ improvement: IMPROVEMENTS.find((one) => one === event.currentTarget.value) ?? "none" })}
+        data={IMPROVEMENTS.map((value) => ({ value, label: t(`policies.gate.improvement.${value}`) }))}
       />
       <SegmentedControl
         aria-label={t("policies.gate.promote")}

@@ -70,7 +70,7 @@ const POOL: PoolPolicies = {
   active: 1,
   canary: null,
   canary_share: 0,
-  gate: { over: ["games"], attempts: 5, success: 0.8, no_regression: true, promote: "automatically" },
+  gate: { over: ["games"], attempts: 5, success: 0.8, no_regression: true, improvement: "significant", promote: "automatically" },
   sampling: "in_order",
   open_episodes: 3,
 };
@@ -135,7 +135,7 @@ describe("the policies page", () => {
     expect(await screen.findByText("Active in Games")).toBeDefined();
     expect(screen.getByText("20%–90%, 3 of 4")).toBeDefined();
     expect(screen.getByText("Promoted automatically")).toBeDefined();
-    expect(screen.getByText("5 attempts a task · success 80% · nothing worse · games")).toBeDefined();
+    expect(screen.getByText("5 attempts a task · success 80% · nothing worse · better beyond chance · games")).toBeDefined();
   });
 
   it("tells why a gate stayed shut, by keys alone", async () => {

@@ -113,6 +113,7 @@ function GateText({ gate }: { gate: Gate | null }) {
     t("policies.gate.attempts", { count: gate.attempts ?? 0 }),
     (gate.success ?? 0) > 0 && t("policies.gate.success", { percent: percent(gate.success ?? 0) }),
     gate.no_regression && t("policies.gate.no_regression"),
+    gate.improvement && gate.improvement !== "none" && t(`policies.gate.better.${gate.improvement}`),
   ].filter(Boolean);
   return (
     <>

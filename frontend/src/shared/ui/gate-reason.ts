@@ -11,7 +11,12 @@ export function reasonText({ code, subject, found, wanted }: Reason, { t, percen
     case "not_evaluated":
     case "active_not_evaluated":
     case "task_dropped":
+    case "pool_shut":
       return t(`policies.reason.${code}`, { subject });
+    case "no_gain":
+      return t("policies.reason.no_gain", { gain: percent(found ?? 0) });
+    case "gain_by_chance":
+      return t("policies.reason.gain_by_chance", { chance: percent(found ?? 0) });
     case "rests_on_a_judge":
       return t("policies.reason.rests_on_a_judge", { found: found ?? 0 });
     case "too_few_attempts":

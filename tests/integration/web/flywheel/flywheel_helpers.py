@@ -25,7 +25,7 @@ made = pathlib.Path(told["out"]) / "update-000001"
 made.mkdir(parents=True, exist_ok=True)
 (made / "model.safetensors").write_text(told["out"])
 with (pathlib.Path(told["out"]) / "begun").open("a") as begun:
-    begun.write(told["checkpoint"] + chr(10))
+    begun.write(told.get("checkpoint", "merged") + chr(10))
 print(made)
 """
 

@@ -19,7 +19,7 @@ from annotation_app.flywheel.model_servers import ModelEndpoint
 from annotation_app.flywheel.models import Checkpoint, Played, Sample, Stage, Use, Wheel
 from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixShares, ReinforcementTraining
 from annotation_app.flywheel.selectors import lineage, turns
-from annotation_app.flywheel.services import gate, ledger, samples, training
+from annotation_app.flywheel.services import gate, ledger, mixing, samples, training, turn_files
 from annotation_app.flywheel.services.schedule import turns_due
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policy_of
@@ -74,9 +74,9 @@ def test_each_trajectory_is_taken_in_once_and_its_way_can_be_asked_for(
     import_attempts(tmp_path / "second", {10: True, 11: False})
     second = run_turn(wheel, admin)
     for turn in (first, second):
-        names = {path.name for path in training.turn_folder(turn).iterdir()}
+        names = {path.name for path in turn_files.turn_folder(turn).iterdir()}
         assert "train" in names
-        assert training.COPIES_FOLDER not in names, "copies of trajectories live no longer than their turn"
+        assert turn_files.COPIES_FOLDER not in names, "copies of trajectories live no longer than their turn"
     assert Sample.objects.filter(turn=second).count() == 2
     ct, sft = Checkpoint.objects.filter(turn=second)
     assert [one.phase for one in (ct, sft)] == ["ct", "sft"]
@@ -85,7 +85,7 @@ def test_each_trajectory_is_taken_in_once_and_its_way_can_be_asked_for(
     assert sorted(sft.uses.values_list("source", flat=True)) == ["earlier"] * 4 + ["fresh"]
     assert sft.parent == ct
     assert [turns.turn_out(user=admin, turn_id=turn.pk).last for turn in (first, second)] == [False, True]
-    below = Path(sft.path).relative_to(training.turn_folder(second).parent)
+    below = Path(sft.path).relative_to(turn_files.turn_folder(second).parent)
     assert training.checkpoint_path(f"/another/installation/flywheel/{below}") == sft.path
     assert training.checkpoint_path(f"/another/installation/{below}") == f"/another/installation/{below}"
 
@@ -110,9 +110,9 @@ def test_the_nano_policys_own_stage_is_given_the_folders_themselves(
     run_turn(wheel, admin)
     import_attempts(tmp_path / "second", {10: True})
     turn = run_turn(wheel, admin)
-    folder = training.turn_folder(turn)
+    folder = turn_files.turn_folder(turn)
     told = json.loads((folder / "train" / "sft.json").read_text())
-    copies = folder / training.COPIES_FOLDER
+    copies = folder / turn_files.COPIES_FOLDER
     assert told["folders"] == [str(copies / "sft-fresh"), str(copies / "sft-earlier")]
     assert (told["updates"], told["shown"]) == (3, 1.0)
     assert not {"sources", "dialect"} & told.keys(), "that stage has no such settings"
@@ -132,7 +132,7 @@ def test_reinforcement_names_the_samples_whose_kind_of_task_it_really_played(
     turn = run_turn(Wheel.objects.get(pk=wheel.pk), admin)
     kinds = Played.objects.filter(turn=turn, chosen=True).values_list("kind", flat=True)
     assert list(kinds) == ["toy/lamps", "toy/lights"], "both are worth playing"
-    inbox = training.turn_folder(turn) / "train" / "rl-inbox"
+    inbox = turn_files.turn_folder(turn) / "train" / "rl-inbox"
     (inbox / PROCESSED_FOLDER).mkdir(parents=True)
     attempts_write(inbox / PROCESSED_FOLDER / "played-000001", {50: True})
     attempts_write(inbox / "played-000002", {51: True}, name="lamps")  # came too late: nothing learned from it
@@ -173,13 +173,13 @@ def test_what_the_active_revision_did_greedily_as_a_candidate_is_not_tried_again
     made = PolicyRevision.objects.create(name="toy", revision="main-0001", base_url="https://models.example/v1")
     Checkpoint.objects.filter(turn=first).update(revision=made)
     Pool.objects.filter(pk=wheel.pool_id).update(policy=made)
-    known = training.turn_folder(first) / "trials" / "candidate"
+    known = turn_files.turn_folder(first) / "trials" / "candidate"
     known.mkdir(parents=True)
     second = run_turn(Wheel.objects.get(pk=wheel.pk), admin)
     evaluation = RecordingEvaluation(report(policy_of(made), {"toy/lights": (1, 2)}))
     monkeypatch.setattr(gate, "evaluate_trials", evaluation)
     gate.gate(second, RecordingProgramRunner())
-    trials_folder = training.turn_folder(second) / "trials"
+    trials_folder = turn_files.turn_folder(second) / "trials"
     against = trials_folder / "active" if again else known
     assert evaluation.compared == [(trials_folder / "candidate", against)]
     assert tried == ["main-0002", *(["main-0001"] if again else [])]
@@ -243,7 +243,7 @@ def test_a_turn_shows_its_revision_and_the_active_one_task_by_task(
         (samples, "entries_refresh", 0),
         (samples, "value_of", 3),
         (samples, "decide_route", 5),
-        (training, "write_export", 0),
+        (mixing, "write_export", 0),
         (training, "_checkpoint_record", 0),
         (ledger, "stage_end", 2),
         (ledger, "stage_end", 4),
@@ -266,7 +266,7 @@ def test_whoever_dies_anywhere_is_followed(
     (checkpoint,) = Checkpoint.objects.filter(turn=turn)
     assert checkpoint.uses.count() == 4
     assert engine.turn_run(turn_id=turn.pk), "a turn that is done stays so"
-    begun = (training.turn_folder(turn) / "train" / "sft" / "begun").read_text().splitlines()
+    begun = (turn_files.turn_folder(turn) / "train" / "sft" / "begun").read_text().splitlines()
     assert len(begun) == (2 if what == "_checkpoint_record" else 1)
 
 
@@ -288,7 +288,11 @@ def test_a_program_that_fails_ends_the_turn_and_it_goes_on_once_that_is_mended(
 
 @pytest.mark.parametrize(
     ("module", "broken", "at"),
-    [(samples, "value_of", "value"), (training, "turn_folder", "collect"), (training, "training_copies_delete", "mix")],
+    [
+        (samples, "value_of", "value"),
+        (turn_files, "turn_folder", "collect"),
+        (turn_files, "training_copies_delete", "mix"),
+    ],
     ids=["in a stage", "before the first", "after the last"],
 )
 def test_an_error_nobody_foresaw_is_tried_again_and_then_ends_the_turn_until_somebody_mended_it(
@@ -341,7 +345,7 @@ def test_one_turn_at_a_time_by_one_process_and_only_admins_turn(
     turn = ledger.turn_begin(user=admin, wheel_id=wheel.pk)
     with pytest.raises(Conflict, match="turning"):
         ledger.turn_begin(user=admin, wheel_id=wheel.pk)
-    with programs.turn_lock(training.turn_folder(turn)) as lock:
+    with programs.turn_lock(turn_files.turn_folder(turn)) as lock:
         assert lock is not None
         assert not engine.turn_run(turn_id=turn.pk)
     ledger.turn_cancel(user=admin, turn_id=turn.pk)

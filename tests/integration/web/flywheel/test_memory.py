@@ -21,7 +21,7 @@ from annotation_app.flywheel.paths import TRIALS_FOLDER
 from annotation_app.flywheel.programs import turn_lock
 from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixShares, Recipe
 from annotation_app.flywheel.selectors import lineage
-from annotation_app.flywheel.services import gate, ledger, training
+from annotation_app.flywheel.services import gate, ledger, training, turn_files
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.reviews.services import remark_set, review_claim
 from annotation_app.tasks.models import Pool
@@ -133,7 +133,7 @@ def test_who_is_no_revision_of_the_wheels_policy_is_not_begun_with(
     evaluation = RecordingEvaluation(found)
     monkeypatch.setattr(gate, "evaluate_trials", evaluation)
     gate.gate(turn, RecordingProgramRunner())
-    trials = training.turn_folder(turn) / TRIALS_FOLDER
+    trials = turn_files.turn_folder(turn) / TRIALS_FOLDER
     assert evaluation.compared == [(trials / "candidate", None)]
     assert (trials / "report.json").exists()
     gate.register(turn)
@@ -182,9 +182,12 @@ def test_copies_go_with_a_turn_that_ended_badly_and_come_again_as_it_goes_on(
     wheel: Wheel, admin: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turn = failed(wheel, admin, monkeypatch)
-    copies, run = training.turn_folder(turn) / training.COPIES_FOLDER, training.turn_folder(turn) / "train" / "sft"
+    copies, run = (
+        turn_files.turn_folder(turn) / turn_files.COPIES_FOLDER,
+        turn_files.turn_folder(turn) / "train" / "sft",
+    )
     assert copies.exists()
-    with turn_lock(training.turn_folder(turn)) as lock:
+    with turn_lock(turn_files.turn_folder(turn)) as lock:
         assert lock is not None
         turns_due_job()
         assert copies.exists(), "somebody is at it"
@@ -202,7 +205,7 @@ def test_a_training_begins_anew_where_what_it_learned_from_was_reviewed_meanwhil
 ) -> None:
     turn = failed(wheel, admin, monkeypatch)
     turns_due_job()
-    run = training.turn_folder(turn) / "train" / "sft"
+    run = turn_files.turn_folder(turn) / "train" / "sft"
     run.mkdir(parents=True)
     (run / "half").touch()
     reviewed = next(one for one in Episode.objects.all() if seed_of(one.pk) == 0)
@@ -220,7 +223,7 @@ def test_a_turn_that_goes_on_learns_nothing_from_what_was_deleted_meanwhile(
     turn = failed(wheel, admin, monkeypatch)
     if not died:
         turns_due_job()
-    run = training.turn_folder(turn) / "train" / "sft"
+    run = turn_files.turn_folder(turn) / "train" / "sft"
     run.mkdir(parents=True)
     (run / "half").touch()
     (gone, kept) = (Sample.objects.get(episode=one.pk) for one in Episode.objects.all() if seed_of(one.pk) in (0, 1))
@@ -247,7 +250,9 @@ def test_copies_that_cannot_be_deleted_are_told(
 
     monkeypatch.setattr(shutil, "rmtree", refuses)
     turns_due_job()
-    assert f"the copies in {training.turn_folder(turn) / training.COPIES_FOLDER} could not be deleted" in caplog.text
+    assert (
+        f"the copies in {turn_files.turn_folder(turn) / turn_files.COPIES_FOLDER} could not be deleted" in caplog.text
+    )
     ledger.turn_resume(user=admin, turn_id=turn.pk)
     with pytest.raises(PermissionError):
         engine.turn_run(turn_id=turn.pk)
@@ -278,7 +283,7 @@ def test_the_critic_goes_on_from_cycle_to_cycle(wheel: Wheel, admin: User, tmp_p
         rl = {"algorithm": algorithm, "updates": 1, "between": (0, 1), "settings": settings or {}}
         wheel_of(admin, rl=rl)
         import_attempts(tmp_path / f"more-{number}", {10 * number: True, 10 * number + 1: False})
-        folder = training.turn_folder(run_turn(wheel, admin)) / "train"
+        folder = turn_files.turn_folder(run_turn(wheel, admin)) / "train"
         left = folder / "rl" / "update-000001" / training.CRITIC_FOLDER
         left.mkdir()
         return json.loads((folder / "rl.json").read_text()).get("critic", "none"), left

@@ -7,8 +7,9 @@ import pytest
 
 from annotation_app.accounts.models import User
 from annotation_app.flywheel.models import Turn, Wheel
+from annotation_app.flywheel.paths import TRIALS_FOLDER
 from annotation_app.flywheel.recipe import LikelihoodTraining, MixShares
-from annotation_app.flywheel.services import ledger, training
+from annotation_app.flywheel.services import ledger, training, turn_files
 from annotation_app.flywheel.services.own_attempts import RL_INBOX
 from protocol.training.inbox import PROCESSED_FOLDER, REASONS_FILE, REJECTED_FOLDER
 from protocol.trajectory.export_folders import TRAJECTORIES
@@ -36,7 +37,7 @@ def wheel(admin: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Wheel
 
 def play(turn: Turn) -> None:
     """Leave what a reinforcement leaves: learned, late, too old, damaged, and refused for another reason."""
-    inbox = training.turn_folder(turn) / "train" / RL_INBOX
+    inbox = turn_files.turn_folder(turn) / "train" / RL_INBOX
     (inbox / PROCESSED_FOLDER).mkdir(parents=True)
     attempts_write(inbox / PROCESSED_FOLDER / "played-000001", {50: True, 51: False, GATE: True})
     attempts_write(inbox / "played-000002", {52: True})
@@ -47,7 +48,7 @@ def play(turn: Turn) -> None:
 
 
 def sources(turn: Turn) -> dict[str, dict[str, object]]:
-    found: dict[str, dict[str, object]] = json.loads((training.turn_folder(turn) / "sft-sources.json").read_text())
+    found: dict[str, dict[str, object]] = json.loads((turn_files.turn_folder(turn) / "sft-sources.json").read_text())
     return found
 
 
@@ -58,11 +59,25 @@ def test_the_successes_of_earlier_cycles_are_a_source_of_their_own(wheel: Wheel,
     second = ledger.turn_begin(user=admin, wheel_id=wheel.pk)
     told = training.mix(second)
     assert told["sft"]["sources"] == ["earlier", "own"]
-    copy = training.turn_folder(second) / training.COPIES_FOLDER / "sft-own"
+    copy = turn_files.turn_folder(second) / turn_files.COPIES_FOLDER / "sft-own"
     assert sources(second)["own"] == {"kind": "trajectories", "paths": [str(copy)], "share": 0.3}
     tasks = [json.loads(line)["task"]["seed"] for line in (copy / TRAJECTORIES).read_text().splitlines()]
     assert sorted(tasks) == [50, 52, 53], "neither failures nor the gate's tasks, nor what nobody judged"
     assert training.mix(second) == told, "done again it is the same"
+
+
+def test_what_earlier_gates_tried_is_a_source_where_each_gate_tries_fresh_pages(wheel: Wheel, admin: User) -> None:
+    trials = wheel.recipe.trials.model_copy(update={"fresh_pages": True})
+    recipe = wheel.recipe.model_copy(update={"trials": trials})
+    ledger.wheel_set(user=admin, name="main", pool="lights", recipe=recipe)
+    first = run_turn(wheel, admin)
+    assert first.recipe.trials.first_seed == GATE
+    tried = turn_files.turn_folder(first) / TRIALS_FOLDER
+    attempts_write(tried / "candidate", {GATE: True, GATE + 1: False})
+    attempts_write(tried / "active", {GATE + 2: True, GATE + 10: True})
+    second = ledger.turn_begin(user=admin, wheel_id=wheel.pk)
+    assert second.recipe.trials.first_seed == GATE + 10
+    assert training.mix(second)["sft"]["own"] == 2, "no failure, and no page that this gate or a later one tries"
 
 
 def test_without_a_share_they_are_left(wheel: Wheel, admin: User) -> None:

@@ -14,7 +14,7 @@ from annotation_app.errors import Conflict
 from annotation_app.flywheel import engine, programs
 from annotation_app.flywheel.models import Stage, Turn, Wheel
 from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixShares, Recipe, ServingSettings
-from annotation_app.flywheel.services import gate, ledger, training
+from annotation_app.flywheel.services import gate, ledger, training, turn_files
 from annotation_app.operations.runtime.ports import free_port
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.settings.base import ROOT
@@ -89,7 +89,7 @@ def wheel_of(admin: User, url: str, name: str = "main") -> Wheel:
 
 def trained_weights(turn: Turn) -> str:
     """The weights that the turn trained."""
-    return str(training.turn_folder(turn) / "train" / "sft" / "update-000001")
+    return str(turn_files.turn_folder(turn) / "train" / "sft" / "update-000001")
 
 
 def ended(turn: Turn) -> tuple[str, str]:
@@ -112,7 +112,7 @@ def test_each_is_tried_with_its_weights_and_who_proposes_gets_the_server_back(
     told = {word: asked[asked.index(word) + 1] for word in ("--model-url", "--model", "--policy", "--revision")}
     assert told == {"--model-url": model.url, "--model": "ours", "--policy": "toy", "--revision": "main-0001"}
     assert (model.keys, model.paused) == ({"Bearer a key"}, False)
-    logs = "".join(path.read_text(errors="replace") for path in training.turn_folder(turn).rglob("*.log"))
+    logs = "".join(path.read_text(errors="replace") for path in turn_files.turn_folder(turn).rglob("*.log"))
     assert "a key" not in logs
 
     Pool.objects.filter(pk=wheel.pool_id).update(policy=PolicyRevision.objects.get(revision="main-0001"))
@@ -159,7 +159,7 @@ def test_a_server_that_is_of_no_use_fails_the_turn_by_a_code_and_it_goes_on_once
     assert engine.turn_run(turn_id=turn.pk)
     code = "weights_missing" if wrong == "missing" else f"serving_{wrong}"
     assert ended(turn) == ("failed", code)
-    tried = training.turn_folder(turn) / "trials" / "candidate"
+    tried = turn_files.turn_folder(turn) / "trials" / "candidate"
     assert tried.exists() == (wrong == "missing"), "what other weights may have done is not kept"
     error = Stage.objects.get(turn=turn, name="gate").error
     assert {"refused": "is of another shape", "taken": "another's"}.get(wrong, "") in error

@@ -18,6 +18,7 @@ from annotation_app.flywheel.recipe import (
 )
 from annotation_app.flywheel.rollouts import RolloutPlan
 from annotation_app.flywheel.sample_rules import Grounds, RoutingInput, decide_route, is_worth_playing, value_of
+from annotation_app.flywheel.selectors.people import people_time
 
 SHARES = MixShares(fresh=0.5, earlier=0.3, general=0.2)
 
@@ -103,17 +104,17 @@ def test_a_mix_has_the_recipes_shares_and_only_what_there_is() -> None:
         "web": GeneralData(kind="documents", paths=("/web",)),
         "chats": GeneralData(kind="chats", paths=("/chats",)),
     }
-    whole = SHARES.sources(fresh=Path("/fresh"), earlier=Path("/earlier"), general=general)
+    whole = SHARES.sources(fresh=[Path("/fresh")], earlier=[Path("/earlier")], general=general)
     assert {name: one["share"] for name, one in whole.items()} == {
         "fresh": 0.5,
         "earlier": 0.3,
         "general/web": 0.1,
         "general/chats": 0.1,
     }
-    assert set(SHARES.sources(fresh=Path("/fresh"), earlier=None, general={})) == {"fresh"}
-    assert SHARES.sources(fresh=None, earlier=None, general=general) == {}
+    assert set(SHARES.sources(fresh=[Path("/fresh")], earlier=(), general={})) == {"fresh"}
+    assert SHARES.sources(fresh=(), earlier=(), general=general) == {}
     without = SHARES.model_copy(update={"general": 0.0})
-    assert set(without.sources(fresh=Path("/fresh"), earlier=None, general=general)) == {"fresh"}
+    assert set(without.sources(fresh=[Path("/fresh")], earlier=(), general=general)) == {"fresh"}
 
 
 def recipe(**told: Any) -> Recipe:
@@ -190,3 +191,43 @@ def test_the_tasks_of_a_pool_are_played_from_a_file_on_its_machines(tmp_path: Pa
     assert words[words.index("--tasks") + 1] == str(tmp_path / "rl-tasks.jsonl")
     assert words[words.index("--image") + 1] == "terminal"
     assert plan.attempts == 4
+
+
+def test_fresh_pages_lie_behind_all_that_earlier_gates_tried() -> None:
+    plan = GateTrials(world="bridge", suite="drills", first_seed=100, seeds=20, fresh_pages=True)
+    first = plan.after([])
+    assert first == plan
+    second = plan.after([first])
+    assert second.first_seed == 120
+    assert not second.holds("drills", 119), "what the first gate tried may be learned from"
+    assert second.holds("drills", 120)
+    assert second.holds("drills", 5_000), "later gates will try it"
+    assert not second.holds("sites", 120)
+    fewer = plan.model_copy(update={"seeds": 2}).after([first, second])
+    assert fewer.first_seed == 140, "fewer seeds bring no page back"
+    elsewhere = second.model_copy(update={"suite": "sites", "first_seed": 900})
+    assert plan.after([elsewhere]).first_seed == 100
+    assert GateTrials(world="toy", first_seed=5).after([GateTrials(world="toy", first_seed=5)]).first_seed == 5
+
+
+def test_fresh_pages_are_seeds_of_a_suite() -> None:
+    with pytest.raises(ValidationError, match="fresh_pages"):
+        GateTrials(world="bridge", source="/data/gate.jsonl", fresh_pages=True)
+
+
+def test_an_hours_gain_is_told_where_there_was_enough_time_and_a_comparison() -> None:
+    people = {"episodes": 10, "hours": 0.5, "judged": 40, "corrected": 8}
+    tried = {"attempts": 80, "successes": 44, "active_attempts": 80, "active_successes": 40}
+    told = people_time({"people": people}, tried)
+    assert told is not None
+    assert told.gain == pytest.approx(0.05)
+    assert told.gain_per_hour == pytest.approx(0.1)
+    short = people_time({"people": people | {"hours": 0.05}}, tried)
+    assert short is not None
+    assert short.gain == pytest.approx(0.05)
+    assert short.gain_per_hour is None
+    alone = people_time({"people": people}, {})
+    assert alone is not None
+    assert alone.gain is None
+    assert people_time({"people": people | {"episodes": 0}}, tried) is None
+    assert people_time({}, tried) is None, "cycles of before did not count it"

@@ -23,20 +23,20 @@ def test_figures_that_are_no_number_or_not_there_are_none(tmp_path: Path) -> Non
         "sft",
         '{"update": 1, "loss": 0.5}\n{"update": 2, "loss": NaN, "entropy": 2}\n{"update": 3, "lo',
     )
-    (curve,) = read_curves(tmp_path)
+    (curve,) = read_curves(tmp_path, {})
     assert (curve.phase, curve.updates) == ("sft", (1, 2))
     assert curve.figures == {"loss": (0.5, None), "entropy": (None, 2)}
 
 
 def test_throughput_follows_from_counts_and_seconds(tmp_path: Path) -> None:
     write_log(tmp_path, "rl", lines({"update": 1, "tokens": 300, "attempts": 8, "seconds": 4}, {"update": 2}))
-    (curve,) = read_curves(tmp_path)
+    (curve,) = read_curves(tmp_path, {})
     assert (curve.figures["tokens_per_s"], curve.figures["attempts_per_s"]) == ((75, None), (2, None))
 
 
 def test_long_trainings_are_thinned_out(tmp_path: Path) -> None:
     write_log(tmp_path, "ct", lines(*({"update": n, "loss": n} for n in range(1, 2 * MAX_CURVE_POINTS + 2))))
-    (curve,) = read_curves(tmp_path)
+    (curve,) = read_curves(tmp_path, {})
     assert len(curve.updates) <= MAX_CURVE_POINTS
     assert curve.updates[:2] == (1, 4)
 

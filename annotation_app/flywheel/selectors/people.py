@@ -1,0 +1,41 @@
+"""The time that people gave a cycle, and what its gate gained by it."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Count, DurationField, ExpressionWrapper, F, Q, Sum
+
+from annotation_app.episodes.models import Episode, Step
+from annotation_app.flywheel.models import Sample, Turn
+from annotation_app.flywheel.schemas import PeopleTime
+from protocol.trajectory.steps import HUMAN_DECISIONS, REJECTING_DECISIONS
+
+MIN_HOURS = 0.1
+"""Of fewer hours nothing is said of an hour."""
+_DURATION = ExpressionWrapper(F("finished_at") - F("created_at"), output_field=DurationField())
+
+
+def people_counts(turn: Turn) -> dict[str, Any]:
+    """What people did at the desk in the episodes that a turn took in: `episodes`, `hours` from their beginnings to
+    their ends, `judged` steps (a policy had proposed), and those of them that were `corrected`."""
+    by_people = Step.objects.filter(
+        decision__in=HUMAN_DECISIONS, episode__in=Sample.objects.filter(turn=turn).values("episode")
+    )
+    found = Episode.objects.filter(pk__in=by_people.values("episode"), source=None, finished_at__isnull=False)
+    sums = found.aggregate(episodes=Count("pk"), lasted=Sum(_DURATION))
+    steps = by_people.filter(episode__in=found).exclude(policy="")
+    counts = steps.aggregate(judged=Count("pk"), corrected=Count("pk", filter=Q(decision__in=REJECTING_DECISIONS)))
+    hours = (sums["lasted"] or timedelta()) / timedelta(hours=1)
+    return {"episodes": sums["episodes"], "hours": hours, **counts}
+
+
+def people_time(collected: dict[str, Any], tried: dict[str, Any]) -> PeopleTime | None:
+    """The same as it is shown, from the results of the stages that collect and try; None where nobody gave time."""
+    people = collected.get("people") or {}
+    if not people.get("episodes"):
+        return None
+    gain = None
+    if tried.get("attempts") and tried.get("active_attempts"):
+        gain = tried["successes"] / tried["attempts"] - tried["active_successes"] / tried["active_attempts"]
+    hours: float = people["hours"]
+    return PeopleTime(**people, gain=gain, gain_per_hour=None if gain is None or hours < MIN_HOURS else gain / hours)

@@ -1,0 +1,49 @@
+"""Specialists of a turn become one checkpoint, by interpolation of their weights (UI-TARS-2)."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from annotation_app.flywheel.models import Checkpoint, Turn, Use
+from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, trainer_python
+from annotation_app.flywheel.recipe import Specialists
+from annotation_app.flywheel.services.turn_files import file_write, turn_folder
+
+MERGE = "merge"
+"""What the merge's files are called, in the folder of a turn's trainings."""
+STAGE_HEADS = "heads.pt"
+"""What the bundled policy's own stage learns beside a checkpoint's weights: that of the largest part goes on."""
+
+
+def merge_specialists(turn: Turn, parts: Sequence[Checkpoint], programs: ProgramRunner) -> Path:
+    """The merged checkpoint's folder; one that is whole is left. Raises ProgramFailed and TurnCancelled."""
+    folder = turn_folder(turn) / "train"
+    out = folder / MERGE
+    specialists = turn.recipe.specialists or Specialists()
+    fresh = [Use.objects.filter(checkpoint=part, source="fresh").count() for part in parts]
+    weights = merge_weights(specialists, fresh)
+    if not out.exists():
+        _run_merge(folder, out, parts, weights, programs)
+    largest = Path(parts[weights.index(max(weights))].path)
+    if (largest / STAGE_HEADS).is_file():
+        shutil.copy(largest / STAGE_HEADS, out / STAGE_HEADS)
+    return out
+
+
+def _run_merge(
+    folder: Path, out: Path, parts: Sequence[Checkpoint], weights: Sequence[float], programs: ProgramRunner
+) -> None:
+    told = [{"checkpoint": part.path, "weight": weight} for part, weight in zip(parts, weights, strict=True)]
+    file_write(folder / f"{MERGE}.json", {"out": str(out), "parts": told})
+    log = folder / f"{MERGE}.log"
+    programs.run([trainer_python(), "-m", "trainer", "merge", "--config", str(folder / f"{MERGE}.json")], log=log)
+    if not out.is_dir():
+        raise ProgramFailed("The trainer merged nothing.")
+
+
+def merge_weights(specialists: Specialists, fresh: Sequence[int]) -> tuple[float, ...]:
+    """How much of each specialist is in the merged weights, from how many new samples each learned; their sum is 1."""
+    total = sum(fresh)
+    if specialists.weights == "equal" or total == 0:
+        return (1 / len(fresh),) * len(fresh)
+    return tuple(count / total for count in fresh)

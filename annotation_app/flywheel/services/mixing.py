@@ -1,0 +1,138 @@
+"""Writes what a turn's trainings learn from: of each pool a folder with what is new and one with what earlier turns
+had."""
+
+import json
+import shutil
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from annotation_app.blobs.services import blob_deletion_paused
+from annotation_app.catalogue.schemas import Query
+from annotation_app.catalogue.selectors import entries_matching
+from annotation_app.exports.folder_writer import ExportOrder, write_export
+from annotation_app.exports.schemas import ExportFilters, ExportPlan
+from annotation_app.flywheel.models import Sample, Turn
+from annotation_app.flywheel.sample_rules import REFUSALS
+from annotation_app.flywheel.selectors.trials import held_out_episodes
+from annotation_app.flywheel.services.own_attempts import trajectory_count, write_own_successes
+from annotation_app.flywheel.services.trainings import LikelihoodRun, last_trained_turn, likelihood_trainings
+from annotation_app.flywheel.services.turn_files import COPIES_FOLDER, file_write, turn_folder
+from annotation_app.tasks.models import Pool
+
+
+def write_sources(turn: Turn) -> dict[str, Any]:
+    """Write what is learned from: of each route and pool a folder with what is new and one with what earlier turns had.
+    Done again it writes the same; where some of that may be learned from no more, the rest, and what was half trained
+    on it is begun anew. Returns counts by training."""
+    written: dict[str, Any] = {}
+    for training in likelihood_trainings(turn):
+        chosen = _selected_episodes(turn, training)
+        folders = {
+            name: [
+                _folder_write(turn, f"{training.name}-{name}", pool, episodes)
+                for pool in training.pools
+                if (episodes := _of_pool(pool, list(map(UUID, ids))))
+            ]
+            for name, ids in chosen.items()
+        }
+        if training.plan.shares.own > 0:
+            own = write_own_successes(turn, turn_folder(turn) / COPIES_FOLDER / f"{training.name}-own", training.pools)
+            folders["own"] = [] if own is None else [own]
+        copies = {name: _copies_sha256(each) for name, each in folders.items() if each}
+        _discard_if_changed(turn, training, copies)
+        sources = training.plan.shares.sources(**folders, general=turn.recipe.general)
+        file_write(turn_folder(turn) / f"{training.name}-sources.json", sources)
+        counts = {name: len(ids) for name, ids in chosen.items()} | {"own": trajectory_count(folders.get("own", []))}
+        written[training.name] = {
+            **counts,
+            "phase": training.phase,
+            "domain": training.domain,
+            "sources": sorted(sources),
+        }
+    return written
+
+
+def _selected_episodes(turn: Turn, training: LikelihoodRun) -> dict[str, list[str]]:
+    """Which trajectories are learned from: what was chosen before, as far as it still may be. Where it may not all be,
+    nothing is left that was made of it."""
+    folder, (fresh, earlier) = turn_folder(turn), routed_episodes(turn, training)
+    may = {"fresh": list(map(str, fresh)), "earlier": list(map(str, earlier))}
+    noted = folder / f"{training.name}-chosen.json"
+    before: dict[str, list[str]] | None = json.loads(noted.read_text()) if noted.exists() else None
+    allowed = {*fresh, *earlier}
+    chosen = (
+        may if before is None else {name: [one for one in ids if UUID(one) in allowed] for name, ids in before.items()}
+    )
+    if chosen != before:
+        for made in (*(folder / COPIES_FOLDER).glob(f"{training.name}-*"), folder / "train" / training.name):
+            if made.exists():
+                shutil.rmtree(made)
+        file_write(noted, chosen)
+    return chosen
+
+
+def _discard_if_changed(turn: Turn, training: LikelihoodRun, copies: dict[str, str]) -> None:
+    """A training that is half done goes on only with what it was begun with, to the letter: a review since then is in
+    the copies too, and the trainer refuses other data."""
+    noted, run = turn_folder(turn) / f"{training.name}-copies.json", turn_folder(turn) / "train" / training.name
+    if noted.exists() and json.loads(noted.read_text()) != copies and run.exists():
+        shutil.rmtree(run)
+    file_write(noted, copies)
+
+
+def _copies_sha256(folders: Sequence[Path]) -> str:
+    """What copies say, but for their pictures, which their names tell."""
+    digest = sha256()
+    for folder in folders:
+        for file in sorted(folder.rglob("*.jsonl")):
+            digest.update(str(file.relative_to(folder)).encode())
+            digest.update(sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def routed_episodes(turn: Turn, training: LikelihoodRun) -> tuple[list[UUID], list[UUID]]:
+    """What was routed there since the last turn that trained so, and before. Left out is what may not be learned from
+    any more: it was withdrawn, deleted or lost its pictures meanwhile, a reviewer said no, or the gate tries it now."""
+    routed = Sample.objects.filter(wheel=turn.wheel_id, turn__number__lte=turn.number, route=training.phase)
+    there = entries_matching(Query()).filter(pool__in=training.pools, episode__emptied_at__isnull=True)
+    left = there.exclude(episode__review__in=REFUSALS).values("episode_id")
+    numbers = routed.filter(episode__in=left).order_by("turn__number", "episode")
+    held_out, since = held_out_episodes(turn, routed.values("episode")), last_trained_turn(turn, training)
+    fresh: list[UUID] = []
+    earlier: list[UUID] = []
+    for episode, number in numbers.values_list("episode", "turn__number"):
+        if episode not in held_out:
+            (fresh if number > since else earlier).append(episode)
+    return fresh, earlier
+
+
+def _of_pool(pool: Pool, episodes: Sequence[UUID]) -> list[UUID]:
+    """Those of a pool, in the same order."""
+    own = set(
+        entries_matching(Query(pool=pool.pk)).filter(episode_id__in=episodes).values_list("episode_id", flat=True)
+    )
+    return [episode for episode in episodes if episode in own]
+
+
+def _folder_write(turn: Turn, name: str, pool: Pool, episodes: Sequence[UUID]) -> Path:
+    """An export of these trajectories of a pool, as every trainer reads it; one that is whole is left. That of another
+    pool than the wheel's own has the pool's number in its name."""
+    name = name if pool.pk == turn.wheel.pool_id else f"{name}-{pool.pk}"
+    target = turn_folder(turn) / COPIES_FOLDER / name
+    if target.exists():
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    order = ExportOrder(
+        target=target,
+        filters=ExportFilters(review=None, pool=pool.pk),
+        plan=ExportPlan(leave_out_missing=True),
+        pool=pool.name,
+        created_at=turn.created_at,
+        select_episodes=lambda: [(episode, "train") for episode in episodes],
+    )
+    with blob_deletion_paused():
+        write_export(order)
+    return target

@@ -1,0 +1,88 @@
+"""Which trainings a turn has: by phase, and apart for each pool where specialists are trained."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from django.db.models import Max
+
+from annotation_app.flywheel.models import Checkpoint, Turn
+from annotation_app.flywheel.recipe import LikelihoodTraining, ReinforcementTraining
+from annotation_app.flywheel.selectors.pools import turn_pools
+from annotation_app.tasks.models import Pool
+
+SHARED_PHASES, LAST_PHASES = ("ct", "sft"), ("merge", "rl")
+PHASES = (*SHARED_PHASES, *LAST_PHASES)
+"""In the order of a turn; each begins with the weights of the one before."""
+
+
+Plan = TypeVar("Plan", bound=LikelihoodTraining | ReinforcementTraining, covariant=True)
+
+
+@dataclass(frozen=True)
+class Training(Generic[Plan]):
+    """One training of a turn."""
+
+    phase: str
+    plan: Plan
+    pools: tuple[Pool, ...]
+    """Whose trajectories it learns from."""
+    domain: str = ""
+    """The name of its pool, where it trains a specialist."""
+
+    @property
+    def name(self) -> str:
+        """What its files are called."""
+        return f"{self.phase}-{self.pools[0].pk}" if self.domain else self.phase
+
+
+LikelihoodRun = Training[LikelihoodTraining]
+AnyTraining = Training[LikelihoodTraining] | Training[ReinforcementTraining]
+
+
+def likelihood_trainings(turn: Turn) -> tuple[LikelihoodRun, ...]:
+    """The trainings by likelihood that are due, shared ones first, that have made no checkpoint yet."""
+    found = [one for one in _likelihood(turn) if is_due(turn, one)]
+    return tuple(one for one in found if trained_checkpoint(turn, one.phase, one.domain) is None)
+
+
+def specialists_of(turn: Turn) -> tuple[LikelihoodRun, ...]:
+    """The trainings of specialists; none where pools are not trained apart."""
+    return tuple(one for one in _likelihood(turn) if one.domain)
+
+
+def shared_trainings(turn: Turn) -> tuple[LikelihoodRun, ...]:
+    """The trainings by likelihood that learn from all pools at once."""
+    return tuple(one for one in _likelihood(turn) if not one.domain)
+
+
+def _likelihood(turn: Turn) -> Sequence[LikelihoodRun]:
+    recipe, pools = turn.recipe, turn_pools(turn)
+    found = [Training("ct", recipe.ct, pools)] if recipe.ct is not None else []
+    if recipe.sft is None:
+        return found
+    if recipe.specialists is None or len(pools) < 2:
+        return [*found, Training("sft", recipe.sft, pools)]
+    return [*found, *(Training("sft", recipe.sft, (pool,), pool.name) for pool in pools)]
+
+
+def trained_checkpoint(turn: Turn, phase: str, domain: str = "") -> Checkpoint | None:
+    """What this training of the turn made before."""
+    return Checkpoint.objects.filter(turn=turn, phase=phase, domain=domain).first()
+
+
+def last_trained_turn(turn: Turn, training: AnyTraining) -> int:
+    """The number of the wheel's last turn before this one that trained so, 0 where none did: what a turn that failed,
+    was stopped or found nothing to learn from had routed is still new. A training of all pools counts for each."""
+    trained = Checkpoint.objects.filter(
+        turn__wheel=turn.wheel_id,
+        turn__number__lt=turn.number,
+        phase=training.phase,
+        domain__in=("", training.domain),
+    )
+    return trained.aggregate(last=Max("turn__number"))["last"] or 0
+
+
+def is_due(turn: Turn, training: AnyTraining) -> bool:
+    """Whether the training is done in this turn, by how often it is."""
+    return turn.number - last_trained_turn(turn, training) >= training.plan.every
