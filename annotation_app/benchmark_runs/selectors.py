@@ -34,6 +34,7 @@ from annotation_app.benchmark_runs.schemas import (
     RunStatus,
     UnfinishedRuns,
 )
+from annotation_app.benchmark_runs.scripts import scripted_names, scripted_pools
 from annotation_app.errors import NotFound
 from annotation_app.live.suite_tasks import machine_choices
 from annotation_app.policies.expert import EXPERT_URL
@@ -119,11 +120,19 @@ def run_choices(*, user: User) -> BenchmarkChoices:
     machines = async_to_sync(machine_choices)()
     levels = {suite.name: max((task.levels for task in suite.tasks), default=1) for suite in machines.suites}
     sets = {name: levels[suite] for name, (suite, _) in TASK_SETS.items() if suite in levels}
+    sizes = {suite.name: len(suite.tasks) for suite in machines.suites}
+    sizes |= {name: len(tasks) for name, (_, tasks) in TASK_SETS.items()}
+    scripted = scripted_names(machines.suites)
+    pools = tuple(Pool.objects.order_by("name").values_list("name", flat=True))
     revisions = PolicyRevision.objects.filter(retired_at=None).exclude(base_url=EXPERT_URL).order_by("-id")
     return BenchmarkChoices(
         reachable=machines.reachable,
-        suites=tuple(BenchmarkSuite(name=name, levels=most) for name, most in sorted((levels | sets).items())),
-        pools=tuple(Pool.objects.order_by("name").values_list("name", flat=True)),
+        suites=tuple(
+            BenchmarkSuite(name=name, levels=most, tasks=sizes[name], scripted=scripted[name])
+            for name, most in sorted((levels | sets).items())
+        ),
+        pools=pools,
+        scripted_pools=scripted_pools(machines.suites) if machines.reachable else pools,
         revisions=tuple(
             BenchmarkRevision(
                 id=row.pk, name=row.name, revision=row.revision, checkpoint=row.checkpoint, scripted=row.scripted

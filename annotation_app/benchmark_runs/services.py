@@ -22,6 +22,7 @@ from annotation_app.audit.services import audit_record
 from annotation_app.benchmark_runs import run_folder, selectors
 from annotation_app.benchmark_runs.jobs import run_queue
 from annotation_app.benchmark_runs.schemas import FILE_PREFIX, POOL_PREFIX, BenchmarkRunIn
+from annotation_app.benchmark_runs.scripts import scripts_check
 from annotation_app.errors import Conflict, Invalid, NotFound
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.models import PolicyRevision
@@ -30,6 +31,7 @@ from annotation_app.tasks.models import Pool, Task
 from annotation_app.tasks.selectors import server_secrets_check
 from protocol.base import JsonObject
 from protocol.trajectory.mcp_servers import add_mcp_servers
+from protocol.trajectory.tasks import Task as TaskDefinition
 
 UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -55,6 +57,8 @@ def run_start(*, user: User, run: BenchmarkRunIn) -> str:
     name = f"{what}-{policy}-{label}-{secrets.token_hex(3)}" if revision else f"{what}-{EXPERT}-{secrets.token_hex(3)}"
     folder = selectors.runs_folder() / UNSAFE_CHARACTERS.sub("-", name).lstrip("._-")[-200:]
     source = _source(run)
+    if revision is None:
+        scripts_check(run.benchmark, chosen=run.tasks, stored=None if source is None else source.tasks)
     folder.mkdir(parents=True)
     request = run_folder.RunRequest(
         benchmark=run.benchmark,
@@ -173,6 +177,7 @@ class TaskFile:
     name: str
     lines: str
     image: str
+    tasks: tuple[TaskDefinition, ...]
 
 
 def _source(run: BenchmarkRunIn) -> TaskFile | None:
@@ -190,7 +195,7 @@ def _source(run: BenchmarkRunIn) -> TaskFile | None:
         raise Invalid("This pool has no tasks.", code="no_tasks", field="benchmark")
     server_secrets_check(tasks, pool=pool.name)
     name = f"{UNSAFE_CHARACTERS.sub('-', pool.name).strip('.-') or 'pool'}.jsonl"
-    return TaskFile(name, "".join(f"{task.model_dump_json()}\n" for task in tasks), pool.image)
+    return TaskFile(name, "".join(f"{task.model_dump_json()}\n" for task in tasks), pool.image, tuple(tasks))
 
 
 def _uploaded(run: BenchmarkRunIn) -> TaskFile:
@@ -204,7 +209,7 @@ def _uploaded(run: BenchmarkRunIn) -> TaskFile:
         except InvalidSource as error:
             raise Invalid(str(error).replace(f"{file}", name), code=error.code, field="file") from None
     server_secrets_check(tasks, pool="")
-    return TaskFile(name, run.file, run.image)
+    return TaskFile(name, run.file, run.image, tuple(tasks))
 
 
 def _task_words(run: BenchmarkRunIn, folder: Path, source: TaskFile | None) -> tuple[str, ...]:

@@ -739,6 +739,7 @@ export interface SuiteTaskInfo {
   name: string;
   instruction: string;
   levels: number;
+  has_script: boolean;
 }
 /**
  * Some tasks of a pool as they are attempted, and the image of its machines; `after` asks for the following ones,
@@ -3695,6 +3696,7 @@ export interface BenchmarkChoices {
   reachable: boolean;
   suites: BenchmarkSuite[];
   pools: string[];
+  scripted_pools: string[];
   revisions: BenchmarkRevision[];
   images: string[];
   harness_sets: string[];
@@ -3705,6 +3707,8 @@ export interface BenchmarkChoices {
 export interface BenchmarkSuite {
   name: string;
   levels: number;
+  tasks: number;
+  scripted: string[];
 }
 /**
  * A revision that can be chosen for a run.
