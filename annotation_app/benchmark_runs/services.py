@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from asgiref.sync import async_to_sync
 from django.conf import settings
 
 from agent_backend.benchmark.manifest import ATTEMPTS_FOLDER, TASK_SETS
@@ -22,8 +23,8 @@ from annotation_app.audit.services import audit_record
 from annotation_app.benchmark_runs import run_folder, selectors
 from annotation_app.benchmark_runs.jobs import run_queue
 from annotation_app.benchmark_runs.schemas import FILE_PREFIX, POOL_PREFIX, BenchmarkRunIn
-from annotation_app.benchmark_runs.scripts import scripts_check
 from annotation_app.errors import Conflict, Invalid, NotFound
+from annotation_app.live.suite_tasks import machine_choices
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.models import Provider as ProviderChoice
@@ -58,7 +59,7 @@ def run_start(*, user: User, run: BenchmarkRunIn) -> str:
     folder = selectors.runs_folder() / UNSAFE_CHARACTERS.sub("-", name).lstrip("._-")[-200:]
     source = _source(run)
     if revision is None:
-        scripts_check(run.benchmark, chosen=run.tasks, stored=None if source is None else source.tasks)
+        _scripts_check(run.benchmark, chosen=run.tasks, stored=None if source is None else source.tasks)
     folder.mkdir(parents=True)
     request = run_folder.RunRequest(
         benchmark=run.benchmark,
@@ -168,6 +169,22 @@ def _checkpoint_check(run: BenchmarkRunIn, revision: PolicyRevision) -> None:
     if known is not None and known.checkpoint != run.checkpoint:
         message = f"{name} {label} is registered with other weights; give these another name."
         raise Conflict(message, code="revision_taken", field="checkpoint_revision")
+
+
+def _scripts_check(benchmark: str, *, chosen: tuple[str, ...], stored: tuple[TaskDefinition, ...] | None) -> None:
+    """Raises Invalid (`no_scripts`) where no task of an evaluation by scripts has one: of the `stored` tasks, else of
+    the `chosen` tasks of a suite, or of all its tasks. A bridge that does not answer leaves it open."""
+    machines = async_to_sync(machine_choices)()
+    names = selectors.scripted_names(machines)
+    if stored is not None:
+        known = machines.reachable or all(task.suite is None for task in stored)
+        scripted = any(selectors.has_script(task, names) for task in stored)
+    else:
+        known = benchmark in names
+        scripted = any(not chosen or name in chosen for name in names.get(benchmark, ()))
+    if known and not scripted:
+        message = "None of these tasks has a script: choose a revision, or other tasks."
+        raise Invalid(message, code="no_scripts", field="revision")
 
 
 @dataclass(frozen=True)

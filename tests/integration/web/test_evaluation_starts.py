@@ -15,7 +15,7 @@ from django.test import Client
 
 from agent_backend.rollout.progress import cancel_path
 from annotation_app.accounts.services import user_ensure
-from annotation_app.benchmark_runs import commands, jobs, run_folder, scripts, selectors
+from annotation_app.benchmark_runs import commands, jobs, run_folder, selectors, services
 from annotation_app.live.suite_tasks import MachineChoices
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.models import PolicyRevision
@@ -163,9 +163,9 @@ def test_an_evaluation_by_scripts_of_tasks_without_any_is_refused(
     async def choices() -> MachineChoices:
         return MachineChoices(reachable=True, suites=list_suites())
 
-    for module in (scripts, selectors):
+    for module in (services, selectors):
         monkeypatch.setattr(module, "machine_choices", choices)
-    solved = json.loads(TASK) | {"parameters": {"harbor": {"files": {scripts.SOLUTION: "true"}}}}
+    solved = json.loads(TASK) | {"parameters": {"harbor": {"files": {selectors.SOLUTION: "true"}}}}
     for body in (
         {"benchmark": "phone"},
         {"benchmark": "miniwob", "tasks": ["book-flight"]},
@@ -175,7 +175,7 @@ def test_an_evaluation_by_scripts_of_tasks_without_any_is_refused(
         refused = start(researcher, **body)
         assert (refused["code"], refused["extra"]["fields"][0]["field"]) == ("no_scripts", "revision"), body
     with monkeypatch.context() as patch:
-        patch.setattr(scripts, "machine_choices", _unreachable)
+        patch.setattr(services, "machine_choices", _unreachable)
         assert start(researcher, benchmark="file:mine.jsonl", file=TASK)["code"] == "no_scripts"
         assert "name" in start(researcher, benchmark="phone")
     for body in ({"benchmark": "miniwob"}, {"benchmark": "file:mine.jsonl", "file": json.dumps(solved)}):

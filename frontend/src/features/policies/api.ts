@@ -39,6 +39,15 @@ export const statesQuery = (pool: number) =>
     queryFn: () => request("GET", `/pools/${pool}/states`),
   });
 
+/** Whether a revision's server answers, asked when somebody chooses it. */
+export const serverQuery = (revision: number) =>
+  queryOptions({
+    queryKey: [KEY, "server", revision],
+    queryFn: () => request("GET", `/health/models/${revision}`),
+    staleTime: 10_000,
+    retry: false,
+  });
+
 export type Change =
   | { readonly type: "activate"; readonly pool: number; readonly revision: number | null }
   | { readonly type: "try"; readonly pool: number; readonly revision: number | null; readonly share: number }

@@ -1,5 +1,6 @@
 /** Changes who proposes in a pool, and says first what that does to the episodes under way. */
-import { Button, Group, NativeSelect, NumberInput, SegmentedControl, Stack, Text } from "@mantine/core";
+import { Alert, Button, Group, NativeSelect, NumberInput, SegmentedControl, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import type { PoolPolicies, RevisionSummary } from "@/generated/api";
@@ -8,7 +9,7 @@ import { useI18n, type I18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 
-import { useChange, type Change, nameOf } from "./api";
+import { nameOf, serverQuery, useChange, type Change } from "./api";
 
 const WAYS = ["activate", "try", "nobody"] as const;
 type Way = (typeof WAYS)[number];
@@ -70,6 +71,7 @@ function ChangeForm({ pool, revisions, onDone }: FormProps) {
         <Text size="sm" role="status">
           {effectOf(way, pool, share, i18n)}
         </Text>
+        {way !== "nobody" && revision > 0 && <ServerWarning revision={revision} />}
         <Problem error={errorFor(change, wish)} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onDone}>
@@ -81,6 +83,18 @@ function ChangeForm({ pool, revisions, onDone }: FormProps) {
         </Group>
       </Stack>
     </form>
+  );
+}
+
+/** Says where the server of a revision does not work; it can be chosen all the same. */
+function ServerWarning({ revision }: { revision: number }) {
+  const { t } = useI18n();
+  const server = useQuery(serverQuery(revision)).data;
+  if (!server?.problem) return null;
+  return (
+    <Alert color="yellow" title={t("policies.change.server")}>
+      {t(`health.problem.${server.problem}`)} {server.detail} {t("policies.change.server.help")}
+    </Alert>
   );
 }
 

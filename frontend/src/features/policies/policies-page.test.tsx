@@ -85,14 +85,15 @@ const STATE: BranchCandidate = {
   done: true,
 };
 
-type World = { revisions?: RevisionSummary[]; pools?: PoolPolicies[]; states?: BranchCandidate[]; refuse?: unknown; role?: string };
+type World = { server?: unknown; revisions?: RevisionSummary[]; pools?: PoolPolicies[]; states?: BranchCandidate[]; refuse?: unknown; role?: string };
 type Sent = { path: string; body: unknown };
 
-function open({ revisions = [NEW, OLD], pools = [POOL], states = [STATE], refuse, role = "admin" }: World = {}, language: Language = "en") {
+function open({ revisions = [NEW, OLD], pools = [POOL], states = [STATE], refuse, server = { state: "ok", problem: null, detail: "" }, role = "admin" }: World = {}, language: Language = "en") {
   const sent: Sent[] = [];
   const answers: Record<string, unknown> = { "/policies": revisions, "/policies/pools": pools, "/pools/7/states": states };
   answers["/policies/dialects"] = [{ name: "ui_tars_1_5", reply: "Thought: Go.\nAction: click(…)", absolute: true }];
   answers["/probes"] = [];
+  answers["/health/models/2"] = server;
   answers["/policies/prompts/ui_tars_1_5"] = { prompt: "Own words: {instruction}", task: "" };
   answers["/first-replies"] = [{ policy: NEW.policy, replies: 12, misplaced: 7, suspicious: true }];
   vi.stubGlobal("fetch", (url: string, { method, body }: RequestInit) => {
@@ -168,6 +169,18 @@ describe("the policies page", () => {
     await user.click(change.getByRole("radio", { name: "On trial" }));
     expect(change.getByRole("status").textContent).toMatch(/^About 10% of the episodes ask it/);
     await user.selectOptions(change.getByLabelText("Revision"), "tars 2");
+    await user.click(change.getByRole("button", { name: "Change it" }));
+    await waitFor(() => expect(sent).toEqual([{ path: "/pools/7/canary", body: { revision: 2, share: 10 } }]));
+  });
+
+  it("warns before a revision is chosen whose server does not answer", async () => {
+    const { user, sent } = open({ server: { state: "down", problem: "unreachable", detail: "ConnectError" } });
+    await user.click(await button("Change who proposes in Games"));
+    const change = await dialog("Who proposes in Games");
+    await user.click(change.getByRole("radio", { name: "On trial" }));
+    expect(change.queryByRole("alert")).toBeNull();
+    await user.selectOptions(change.getByLabelText("Revision"), "tars 2");
+    expect((await change.findByRole("alert")).textContent).toMatch(/It does not answer\. ConnectError/);
     await user.click(change.getByRole("button", { name: "Change it" }));
     await waitFor(() => expect(sent).toEqual([{ path: "/pools/7/canary", body: { revision: 2, share: 10 } }]));
   });

@@ -131,6 +131,8 @@ export const policyMessages = {
     other: "Nobody proposes any more, in {count} open episodes neither: their annotators do every step.",
   },
   "policies.change.end_trial.effect": "The trial ends; its episodes go over to the active revision.",
+  "policies.change.server": "Its server does not work now",
+  "policies.change.server.help": "Episodes that ask it get no proposals meanwhile.",
   "policies.change.confirm": "Change it",
 
   "policies.gate.title": "What a report must show in {pool}",

@@ -122,6 +122,8 @@ export const policyMessages = {
   "policies.change.try.effect": { other: "约 {percent} 的轨迹会询问它，且总是同样的那些；{count} 条进行中的轨迹也在下一个决策点照此处理。" },
   "policies.change.nobody.effect": { other: "不再有提议，{count} 条进行中的轨迹也是如此：每一步都由标注者完成。" },
   "policies.change.end_trial.effect": "试用结束；其轨迹改用启用版本。",
+  "policies.change.server": "它的服务器现在无法工作",
+  "policies.change.server.help": "在此期间，询问它的轨迹得不到提议。",
   "policies.change.confirm": "确认更改",
 
   "policies.gate.title": "{pool} 的评测报告须满足",
