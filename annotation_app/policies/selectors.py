@@ -11,6 +11,7 @@ from annotation_app.accounts.selectors import role_check
 from annotation_app.encryption import PROVIDER_KEYS_PURPOSE, decrypt_value
 from annotation_app.errors import Forbidden
 from annotation_app.policies.api_keys import origin_of
+from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.models import Evaluation, PolicyRevision, ProviderKey
 from annotation_app.policies.models import Provider as ProviderChoice
 from protocol.base import FrozenModel
@@ -115,9 +116,9 @@ def key_hints() -> dict[str, str]:
 
 
 def proposer_of(ref: PolicyRef | None) -> Proposer | None:
-    """Where a policy answers, as the desk shows it; None where nobody proposes."""
+    """Where a policy answers, as the desk shows it; None where nobody proposes, or the scripts of the machine do."""
     found = None if ref is None else PolicyRevision.objects.filter(name=ref.name, revision=ref.revision).first()
-    if found is None:
+    if found is None or found.base_url == EXPERT_URL:
         return None
     return Proposer(server=urlsplit(found.base_url).netloc, model=found.model, weight_version=found.weight_version)
 

@@ -3,6 +3,7 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 
 import type { Gate, PoolPolicies, RevisionChange, RevisionRegistration, RevisionSummary } from "@/generated/api";
 import { request } from "@/shared/api/http";
+import type { Translate } from "@/shared/i18n/i18n";
 
 const KEY = "policies";
 
@@ -87,6 +88,13 @@ export function useChange() {
 }
 
 export const nameOf = ({ policy }: RevisionSummary): string => `${policy.name} ${policy.revision}`;
+
+/** Stands for the address of the scripts that machines bring along. */
+const SCRIPTS_ADDRESS = "http://machine.invalid/expert";
+
+/** Where a revision is served. */
+export const addressOf = ({ base_url: address }: RevisionSummary, t: Translate): string =>
+  address === SCRIPTS_ADDRESS ? t("policies.endpoint.scripts") : address;
 
 /** The revision of this number; null where nobody is meant. */
 export const revisionOf = (revisions: readonly RevisionSummary[], id: number | null): RevisionSummary | null =>

@@ -64,6 +64,7 @@ const NEW = revision(2, {
     },
   ],
 });
+const SCRIPTS = revision(3, { base_url: "http://machine.invalid/expert" });
 const POOL: PoolPolicies = {
   id: 7,
   name: "Games",
@@ -88,7 +89,7 @@ const STATE: BranchCandidate = {
 type World = { server?: unknown; revisions?: RevisionSummary[]; pools?: PoolPolicies[]; states?: BranchCandidate[]; refuse?: unknown; role?: string };
 type Sent = { path: string; body: unknown };
 
-function open({ revisions = [NEW, OLD], pools = [POOL], states = [STATE], refuse, server = { state: "ok", problem: null, detail: "" }, role = "admin" }: World = {}, language: Language = "en") {
+function open({ revisions = [NEW, OLD, SCRIPTS], pools = [POOL], states = [STATE], refuse, server = { state: "ok", problem: null, detail: "" }, role = "admin" }: World = {}, language: Language = "en") {
   const sent: Sent[] = [];
   const answers: Record<string, unknown> = { "/policies": revisions, "/policies/pools": pools, "/pools/7/states": states };
   answers["/policies/dialects"] = [{ name: "ui_tars_1_5", reply: "Thought: Go.\nAction: click(…)", absolute: true }];
@@ -136,6 +137,7 @@ describe("the policies page", () => {
     expect(await screen.findByText("Active in Games")).toBeDefined();
     expect(screen.getByText("20%–90%, 3 of 4")).toBeDefined();
     expect(screen.getByText("Promoted automatically")).toBeDefined();
+    expect(screen.getByText("The tasks' own scripts")).toBeDefined();
     expect(screen.getByText("5 attempts a task · success 80% · nothing worse · games")).toBeDefined();
   });
 
@@ -180,9 +182,22 @@ describe("the policies page", () => {
     await user.click(change.getByRole("radio", { name: "On trial" }));
     expect(change.queryByRole("alert")).toBeNull();
     await user.selectOptions(change.getByLabelText("Revision"), "tars 2");
-    expect((await change.findByRole("alert")).textContent).toMatch(/It does not answer\. ConnectError/);
+    expect((await change.findByRole("alert")).textContent).toMatch(/It does not answer\. \(ConnectError\)/);
     await user.click(change.getByRole("button", { name: "Change it" }));
     await waitFor(() => expect(sent).toEqual([{ path: "/pools/7/canary", body: { revision: 2, share: 10 } }]));
+  });
+
+  it("ends a trial, which is offered only where there is one", async () => {
+    const { user, sent } = open({ pools: [{ ...POOL, canary: 2, canary_share: 10 }, { ...POOL, id: 8, name: "Other" }] });
+    await user.click(await button("Change who proposes in Other"));
+    expect((await dialog("Who proposes in Other")).queryByRole("radio", { name: "End the trial" })).toBeNull();
+    await user.keyboard("{Escape}");
+    await user.click(await button("Change who proposes in Games"));
+    const change = await dialog("Who proposes in Games");
+    await user.click(change.getByRole("radio", { name: "End the trial" }));
+    expect(change.queryByLabelText("Revision")).toBeNull();
+    await user.click(change.getByRole("button", { name: "Change it" }));
+    await waitFor(() => expect(sent).toEqual([{ path: "/pools/7/canary", body: { revision: null, share: 0 } }]));
   });
 
   it("sets and takes away a gate", async () => {
@@ -373,7 +388,8 @@ describe("a wish", () => {
     expect(wishOf("nobody", { ...POOL, active: null }, 1, 10)).toBeNull();
     expect(wishOf("try", POOL, 2, "")).toBeNull();
     expect(wishOf("try", POOL, 2, 0)).toBeNull();
-    expect(wishOf("try", { ...POOL, canary: 2 }, 2, 0)).toEqual({ type: "try", pool: 7, revision: null, share: 0 });
+    expect(wishOf("try", POOL, 1, 10)).toBeNull();
+    expect(wishOf("end_trial", { ...POOL, canary: 2 }, 2, 10)).toEqual({ type: "try", pool: 7, revision: null, share: 0 });
   });
 });
 
