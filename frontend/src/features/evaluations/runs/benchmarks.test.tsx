@@ -275,6 +275,8 @@ describe("the benchmarks page", () => {
     }
     await user.selectOptions(tasks, "A file…");
     expect(scripts()).toHaveProperty("disabled", false);
+    await user.selectOptions(dialog.getByLabelText("Policy"), "The tasks' own scripts");
+    expect(dialog.getByText(/tasks that bring a solution have a script/)).toBeTruthy();
   });
 
   it("names runs of the tasks' own scripts by what they are", async () => {

@@ -182,8 +182,9 @@ function PolicyFields({ choices, request, onChange }: FieldsProps) {
 
 function scriptsHelp({ some, count }: ReturnType<typeof scriptsOf>, { revision }: RunRequest, t: Translate): string | null {
   if (!some) return t("benchmarks.start.expert.none");
-  if (revision !== "" || count?.scripted === count?.tasks) return null;
-  return count === null ? t("benchmarks.start.expert.help") : t("benchmarks.start.expert.some", { count: count.scripted, all: count.tasks });
+  if (revision !== "") return null;
+  if (count === null) return t("benchmarks.start.expert.help");
+  return count.scripted === count.tasks ? null : t("benchmarks.start.expert.some", { count: count.scripted, all: count.tasks });
 }
 
 function CountFields({ request, onChange }: FieldsProps) {
