@@ -112,8 +112,8 @@ def run_probes(models: dict[str, ModelServer], *, with_trainer: bool) -> tuple[P
 def probe_model_server(server: ModelServer) -> PartStatus:
     """Whether one server works."""
     with ThreadPoolExecutor(max_workers=1) as threads:
-        asked = threads.submit(_timed_call, partial(_model_status, server))
-        return _probe_result(Probe("model", PartStatus), asked).status
+        status = threads.submit(_timed_call, partial(_model_status, server))
+        return _probe_result(Probe("model", PartStatus), status).status
 
 
 def queue_status(name: str = DEFAULT_QUEUE) -> QueueStatus:
