@@ -150,6 +150,8 @@ class SuiteTaskInfo(FrozenModel):
     instruction: str
     """Of its first level and the seed 0."""
     levels: int = Field(default=1, ge=1)
+    has_script: bool = True
+    """Whether a scripted expert plays it. A bridge that does not say so may have one."""
 
 
 class SuiteInfo(FrozenModel):

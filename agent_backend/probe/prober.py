@@ -261,7 +261,7 @@ class _Prober:
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(one(target)) for target in targets]
-        except* PolicyError as failed:
+        except ExceptionGroup as failed:  # an error that `except*` raises would be a group again
             raise failed.exceptions[0] from None
         finally:
             await policy.aclose()

@@ -63,6 +63,9 @@ class BenchmarkSuite(FrozenModel):
 
     name: str
     levels: int = 1
+    tasks: int = 0
+    scripted: tuple[str, ...] = ()
+    """The names of its tasks that have a script."""
 
 
 class BenchmarkRevision(FrozenModel):
@@ -83,6 +86,8 @@ class BenchmarkChoices(FrozenModel):
     """Whether the bridge answered; where it did not its suites are not known."""
     suites: tuple[BenchmarkSuite, ...]
     pools: tuple[str, ...]
+    scripted_pools: tuple[str, ...] = ()
+    """Pools of which some task has a script; all of them where the bridge did not answer."""
     revisions: tuple[BenchmarkRevision, ...]
     """The newest first."""
     images: tuple[str, ...]

@@ -2,11 +2,14 @@
 
 import contextlib
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
+from django.db.models import Exists, OuterRef, Q, TextField
+from django.db.models.functions import Cast
 from pydantic import ValidationError
 
 from agent_backend.benchmark.leaderboard import build_leaderboards
@@ -35,15 +38,20 @@ from annotation_app.benchmark_runs.schemas import (
     UnfinishedRuns,
 )
 from annotation_app.errors import NotFound
-from annotation_app.live.suite_tasks import machine_choices
+from annotation_app.live.suite_tasks import MachineChoices, machine_choices
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.models import PolicyRevision
-from annotation_app.tasks.models import Pool
+from annotation_app.tasks.models import Pool, Task
 from protocol.evaluation.benchmarks import Leaderboard
 from protocol.evaluation.records import RolloutProgress
+from protocol.harbor.task_folders import HARBOR
+from protocol.trajectory.tasks import Task as TaskDefinition
+from protocol.trajectory.tasks import format_task_kind
 
 RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 MAX_RUNS, MAX_RECORDS, MAX_REVISIONS = 200, 200, 500
+SOLUTION = "solution/solve.sh"
+"""The file of a Harbor folder that solves its task."""
 SILENT_AFTER = timedelta(seconds=30)
 """A command renews its progress every five seconds; one that is silent for so long was killed."""
 
@@ -119,11 +127,19 @@ def run_choices(*, user: User) -> BenchmarkChoices:
     machines = async_to_sync(machine_choices)()
     levels = {suite.name: max((task.levels for task in suite.tasks), default=1) for suite in machines.suites}
     sets = {name: levels[suite] for name, (suite, _) in TASK_SETS.items() if suite in levels}
+    sizes = {suite.name: len(suite.tasks) for suite in machines.suites}
+    sizes |= {name: len(tasks) for name, (_, tasks) in TASK_SETS.items()}
+    scripted = scripted_names(machines)
+    pools = tuple(Pool.objects.order_by("name").values_list("name", flat=True))
     revisions = PolicyRevision.objects.filter(retired_at=None).exclude(base_url=EXPERT_URL).order_by("-id")
     return BenchmarkChoices(
         reachable=machines.reachable,
-        suites=tuple(BenchmarkSuite(name=name, levels=most) for name, most in sorted((levels | sets).items())),
-        pools=tuple(Pool.objects.order_by("name").values_list("name", flat=True)),
+        suites=tuple(
+            BenchmarkSuite(name=name, levels=most, tasks=sizes[name], scripted=scripted[name])
+            for name, most in sorted((levels | sets).items())
+        ),
+        pools=pools,
+        scripted_pools=scripted_pools(machines) if machines.reachable else pools,
         revisions=tuple(
             BenchmarkRevision(
                 id=row.pk, name=row.name, revision=row.revision, checkpoint=row.checkpoint, scripted=row.scripted
@@ -133,6 +149,40 @@ def run_choices(*, user: User) -> BenchmarkChoices:
         images=machines.images,
         harness_sets=tuple(sorted(sets)),
     )
+
+
+def scripted_names(machines: MachineChoices) -> Mapping[str, tuple[str, ...]]:
+    """The names of the tasks with a script, by suite and by set of tasks."""
+    names = {suite.name: tuple(task.name for task in suite.tasks if task.has_script) for suite in machines.suites}
+    sets = {
+        name: tuple(task for task in tasks if task in names[suite])
+        for name, (suite, tasks) in TASK_SETS.items()
+        if suite in names
+    }
+    return names | sets
+
+
+def scripted_pools(machines: MachineChoices) -> tuple[str, ...]:
+    """The names of the pools of which some task has a script."""
+    kinds = [
+        format_task_kind(suite.name, task.name, level)
+        for suite in machines.suites
+        for task in suite.tasks
+        if task.has_script
+        for level in range(1, task.levels + 1)
+    ]
+    tasks = Task.objects.filter(pool=OuterRef("pk")).annotate(text=Cast("definition", TextField()))
+    scripted = tasks.filter(Q(kind__in=kinds) | Q(text__contains=f'"{SOLUTION}"'))
+    return tuple(Pool.objects.filter(Exists(scripted)).order_by("name").values_list("name", flat=True))
+
+
+def has_script(task: TaskDefinition, names: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether a task has a script; `names` as `scripted_names` gives them."""
+    if task.suite is not None:
+        return task.name in names.get(task.suite, ())
+    folder = task.parameters.get(HARBOR)
+    files = folder.get("files") if isinstance(folder, dict) else None
+    return isinstance(files, dict) and SOLUTION in files
 
 
 def revision_id(policy: str, revision: str) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from asgiref.sync import async_to_sync
 from django.conf import settings
 
 from agent_backend.benchmark.manifest import ATTEMPTS_FOLDER, TASK_SETS
@@ -23,6 +24,7 @@ from annotation_app.benchmark_runs import run_folder, selectors
 from annotation_app.benchmark_runs.jobs import run_queue
 from annotation_app.benchmark_runs.schemas import FILE_PREFIX, POOL_PREFIX, BenchmarkRunIn
 from annotation_app.errors import Conflict, Invalid, NotFound
+from annotation_app.live.suite_tasks import machine_choices
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.models import Provider as ProviderChoice
@@ -30,6 +32,7 @@ from annotation_app.tasks.models import Pool, Task
 from annotation_app.tasks.selectors import server_secrets_check
 from protocol.base import JsonObject
 from protocol.trajectory.mcp_servers import add_mcp_servers
+from protocol.trajectory.tasks import Task as TaskDefinition
 
 UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -55,6 +58,8 @@ def run_start(*, user: User, run: BenchmarkRunIn) -> str:
     name = f"{what}-{policy}-{label}-{secrets.token_hex(3)}" if revision else f"{what}-{EXPERT}-{secrets.token_hex(3)}"
     folder = selectors.runs_folder() / UNSAFE_CHARACTERS.sub("-", name).lstrip("._-")[-200:]
     source = _source(run)
+    if revision is None:
+        _scripts_check(run.benchmark, chosen=run.tasks, stored=None if source is None else source.tasks)
     folder.mkdir(parents=True)
     request = run_folder.RunRequest(
         benchmark=run.benchmark,
@@ -166,6 +171,22 @@ def _checkpoint_check(run: BenchmarkRunIn, revision: PolicyRevision) -> None:
         raise Conflict(message, code="revision_taken", field="checkpoint_revision")
 
 
+def _scripts_check(benchmark: str, *, chosen: tuple[str, ...], stored: tuple[TaskDefinition, ...] | None) -> None:
+    """Raises Invalid (`no_scripts`) where no task of an evaluation by scripts has one: of the `stored` tasks, else of
+    the `chosen` tasks of a suite, or of all its tasks. A bridge that does not answer leaves it open."""
+    machines = async_to_sync(machine_choices)()
+    names = selectors.scripted_names(machines)
+    if stored is not None:
+        known = machines.reachable or all(task.suite is None for task in stored)
+        scripted = any(selectors.has_script(task, names) for task in stored)
+    else:
+        known = benchmark in names
+        scripted = any(not chosen or name in chosen for name in names.get(benchmark, ()))
+    if known and not scripted:
+        message = "None of these tasks has a script: choose a revision, or other tasks."
+        raise Invalid(message, code="no_scripts", field="revision")
+
+
 @dataclass(frozen=True)
 class TaskFile:
     """Tasks that are copied into the folder of a run."""
@@ -173,6 +194,7 @@ class TaskFile:
     name: str
     lines: str
     image: str
+    tasks: tuple[TaskDefinition, ...]
 
 
 def _source(run: BenchmarkRunIn) -> TaskFile | None:
@@ -190,7 +212,7 @@ def _source(run: BenchmarkRunIn) -> TaskFile | None:
         raise Invalid("This pool has no tasks.", code="no_tasks", field="benchmark")
     server_secrets_check(tasks, pool=pool.name)
     name = f"{UNSAFE_CHARACTERS.sub('-', pool.name).strip('.-') or 'pool'}.jsonl"
-    return TaskFile(name, "".join(f"{task.model_dump_json()}\n" for task in tasks), pool.image)
+    return TaskFile(name, "".join(f"{task.model_dump_json()}\n" for task in tasks), pool.image, tuple(tasks))
 
 
 def _uploaded(run: BenchmarkRunIn) -> TaskFile:
@@ -204,7 +226,7 @@ def _uploaded(run: BenchmarkRunIn) -> TaskFile:
         except InvalidSource as error:
             raise Invalid(str(error).replace(f"{file}", name), code=error.code, field="file") from None
     server_secrets_check(tasks, pool="")
-    return TaskFile(name, run.file, run.image)
+    return TaskFile(name, run.file, run.image, tuple(tasks))
 
 
 def _task_words(run: BenchmarkRunIn, folder: Path, source: TaskFile | None) -> tuple[str, ...]:

@@ -109,6 +109,13 @@ def run_probes(models: dict[str, ModelServer], *, with_trainer: bool) -> tuple[P
         return (*(_probe_result(part, status) for part, status in results), *_host_results(hosts))
 
 
+def probe_model_server(server: ModelServer) -> PartStatus:
+    """Whether one server works."""
+    with ThreadPoolExecutor(max_workers=1) as threads:
+        status = threads.submit(_timed_call, partial(_model_status, server))
+        return _probe_result(Probe("model", PartStatus), status).status
+
+
 def queue_status(name: str = DEFAULT_QUEUE) -> QueueStatus:
     """Jobs of a queue that no worker has taken yet; new ones stand at the front of the list. Raises RedisError."""
     with (

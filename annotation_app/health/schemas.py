@@ -71,6 +71,15 @@ class Check(FrozenModel):
         return self.state != "down"
 
 
+class ModelServerStatus(FrozenModel):
+    """Whether the server of a revision answers, asked at this moment."""
+
+    state: CheckState
+    problem: Problem | None = None
+    detail: str = ""
+    """What it said itself."""
+
+
 class HealthPage(FrozenModel):
     """Every part, asked at this moment."""
 

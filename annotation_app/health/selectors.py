@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.cache import cache
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
-from django.db.models import Count, Manager
+from django.db.models import Count, Manager, Q
 from django.utils import timezone
 from pydantic import ValidationError
 from redis.exceptions import RedisError
@@ -20,13 +20,15 @@ from annotation_app.blobs.models import Blob
 from annotation_app.blobs.selectors import blob_size
 from annotation_app.episodes.models import Episode
 from annotation_app.episodes.selectors.trajectories import episode_trajectory
+from annotation_app.errors import NotFound
 from annotation_app.exports.models import Export
 from annotation_app.flywheel.models import Wheel
 from annotation_app.health import history
-from annotation_app.health.probes import ModelServer, ProbeResult, queue_status, run_probes
-from annotation_app.health.schemas import Check, DataReport, HealthPage
+from annotation_app.health.probes import ModelServer, ProbeResult, probe_model_server, queue_status, run_probes
+from annotation_app.health.schemas import Check, DataReport, HealthPage, ModelServerStatus
 from annotation_app.judges.models import PoolJudge
 from annotation_app.policies.expert import EXPERT_URL
+from annotation_app.policies.models import PolicyRevision
 from annotation_app.queues import DEFAULT_QUEUE, TRAINING_QUEUE
 from annotation_app.tasks.models import Pool, Task
 
@@ -173,18 +175,36 @@ def _uses_trainer() -> bool:
         return False
 
 
+def model_server_status(*, user: User, revision_id: int) -> ModelServerStatus:
+    """Whether the server of a revision answers, asked now; that of a script is the machine itself. Raises Forbidden and
+    NotFound."""
+    role_check(user, Role.ADMIN, Role.RESEARCHER)
+    revision = PolicyRevision.objects.filter(pk=revision_id).first()
+    if revision is None:
+        raise NotFound("There is no such revision.", field="revision_id")
+    if revision.base_url == EXPERT_URL:
+        return ModelServerStatus(state="ok")
+    status = probe_model_server(_server_of(revision))
+    return ModelServerStatus(state=status.state, problem=status.problem, detail=status.detail)
+
+
+def _server_of(policy: PolicyRevision) -> ModelServer:
+    hosted = policy.provider != "openai_compatible"  # their answers cost money
+    model, dialect = ("", "") if hosted else (policy.model, policy.dialect)
+    return ModelServer(policy.base_url, policy.scripted, model, dialect)
+
+
 def _model_servers() -> dict[str, ModelServer]:
-    """The servers of the policies that propose in some pool now, and of the judges. Experts are asked of the
-    machines."""
+    """The servers of the policies that propose or are on trial in some pool now, and of the judges. Experts are asked
+    of the machines."""
     try:
-        policies = [pool.policy for pool in Pool.objects.filter(policy__isnull=False).select_related("policy")]
+        proposing = Q(policy__isnull=False) | Q(canary__isnull=False)
+        pools = list(Pool.objects.filter(proposing).select_related("policy", "canary"))
         judges = [one.judge for one in PoolJudge.objects.exclude(judge__base_url="").select_related("judge")]
     except DatabaseError:
         return {}
     servers = {str(judge): ModelServer(judge.base_url, judge.scripted, judge.model) for judge in judges}
-    for policy in policies:
+    for policy in (each for pool in pools for each in (pool.policy, pool.canary)):
         if policy is not None and policy.base_url != EXPERT_URL:
-            hosted = policy.provider != "openai_compatible"  # their answers cost money
-            model, dialect = ("", "") if hosted else (policy.model, policy.dialect)
-            servers[str(policy)] = ModelServer(policy.base_url, policy.scripted, model, dialect)
+            servers[str(policy)] = _server_of(policy)
     return servers

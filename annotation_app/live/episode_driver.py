@@ -183,9 +183,11 @@ class EpisodeDriver:
         try:
             self._lease = await self._bridge.renew(Lease.model_validate_json(stored), ttl=MACHINE_TTL_SECONDS)
         except (StaleLease, MachineGone) as error:
-            if state.status != "warming":
-                raise MachineGone(f"the machine was given to others while nobody was here: {error}") from error
-            return None
+            if state.status == "warming":
+                return None
+            if isinstance(error, MachineGone):
+                raise
+            raise MachineGone(f"the machine was given to others while nobody was here: {error}") from error
         return self._lease
 
     async def _ensure_recording(self, lease: Lease) -> None:

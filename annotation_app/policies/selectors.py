@@ -116,7 +116,7 @@ def key_hints() -> dict[str, str]:
 
 
 def proposer_of(ref: PolicyRef | None) -> Proposer | None:
-    """Where a policy answers, as the desk shows it; None where nobody proposes, or the machine's own expert does."""
+    """Where a policy answers, as the desk shows it; None where nobody proposes, or the scripts of the machine do."""
     found = None if ref is None else PolicyRevision.objects.filter(name=ref.name, revision=ref.revision).first()
     if found is None or found.base_url == EXPERT_URL:
         return None

@@ -8,6 +8,7 @@ from vm_bridge.fleet import SuiteInfo, SuiteTaskInfo
 from vm_bridge.suites import Suite
 from vm_bridge.suites.desktop import DESKTOP
 from vm_bridge.suites.harbor import HarborSuite
+from vm_bridge.suites.miniwob.clicker import SCRIPTED_PAGES
 from vm_bridge.suites.miniwob.suite import MiniWob
 from vm_bridge.suites.phone import PhoneSuite
 from vm_bridge.suites.questions import QuestionSuite
@@ -56,7 +57,12 @@ def list_suites() -> tuple[SuiteInfo, ...]:
             platform=suite.tasks[0].platform,
             languages=LANGUAGES if isinstance(suite, FolderSuite) else ("en",),
             tasks=tuple(
-                SuiteTaskInfo(name=task.name or "", instruction=task.instruction, levels=_levels(suite, task))
+                SuiteTaskInfo(
+                    name=task.name or "",
+                    instruction=task.instruction,
+                    levels=_levels(suite, task),
+                    has_script=_has_script(suite, task),
+                )
                 for task in suite.tasks
             ),
         )
@@ -67,3 +73,11 @@ def list_suites() -> tuple[SuiteInfo, ...]:
 
 def _levels(suite: Suite | WebSuite, task: Task) -> int:
     return suite.level_count(task.name or "") if isinstance(suite, FolderSuite | QuestionSuite) else 1
+
+
+def _has_script(suite: Suite | WebSuite, task: Task) -> bool:
+    if isinstance(suite, FolderSuite):
+        return bool(suite.folder(task.name).expert)
+    if isinstance(suite, QuestionSuite):
+        return True
+    return isinstance(suite, MiniWob) and task.name in SCRIPTED_PAGES

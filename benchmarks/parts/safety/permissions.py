@@ -85,6 +85,7 @@ ROUTES: dict[str, Rule] = {
     "GET /api/openapi.json": open_to_all(),
     "GET /api/health": open_to_all(),
     "GET /api/health/parts": only("researcher", "admin"),
+    "GET /api/health/models/{revision_id}": only("researcher", "admin"),
     "GET /api/metrics": only("admin"),
     "GET /api/session": open_to_all(),
     "POST /api/session": open_to_all(body=body_of(username="ada", password="wrong")),

@@ -215,6 +215,38 @@ export interface HealthPage {
   checks: Check[];
 }
 /**
+ * Whether the server of a revision answers, asked at this moment.
+ */
+export interface ModelServerStatus {
+  state: "ok" | "warn" | "down";
+  problem:
+    | (
+        | "unreachable"
+        | "too_slow"
+        | "no_answer"
+        | "no_model"
+        | "refused"
+        | "no_heartbeat"
+        | "not_known"
+        | "queue_long"
+        | "queue_old"
+        | "disk_full"
+        | "disk_filling"
+        | "connections_short"
+        | "memory_short"
+        | "redis_shared"
+        | "secret_shared"
+        | "draining"
+        | "not_heard"
+        | "no_host"
+        | "browser_old"
+        | "no_backup"
+        | "backup_old"
+      )
+    | null;
+  detail: string;
+}
+/**
  * Who is signed in, and the token that changes must carry as X-CSRFToken.
  */
 export interface SessionOut {
@@ -739,6 +771,7 @@ export interface SuiteTaskInfo {
   name: string;
   instruction: string;
   levels: number;
+  has_script: boolean;
 }
 /**
  * Some tasks of a pool as they are attempted, and the image of its machines; `after` asks for the following ones,
@@ -3727,6 +3760,7 @@ export interface BenchmarkChoices {
   reachable: boolean;
   suites: BenchmarkSuite[];
   pools: string[];
+  scripted_pools: string[];
   revisions: BenchmarkRevision[];
   images: string[];
   harness_sets: string[];
@@ -3737,6 +3771,8 @@ export interface BenchmarkChoices {
 export interface BenchmarkSuite {
   name: string;
   levels: number;
+  tasks: number;
+  scripted: string[];
 }
 /**
  * A revision that can be chosen for a run.
@@ -4102,6 +4138,7 @@ export interface TaskPictures {
 export interface Routes {
   "GET /health": { body: undefined; answer: Health };
   "GET /health/parts": { body: undefined; answer: HealthPage };
+  "GET /health/models/{}": { body: undefined; answer: ModelServerStatus };
   "GET /metrics": { body: undefined; answer: null };
   "GET /session": { body: undefined; answer: SessionOut };
   "POST /session": { body: SignIn; answer: SessionOut };

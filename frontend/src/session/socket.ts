@@ -87,7 +87,7 @@ export class EpisodeSocket {
     if (this.wire !== null) return;
     clearTimeout(this.retryTimer);
     this.retryAt = null;
-    this.phase = "connecting";
+    this.phase = this.attempt > 0 ? "offline" : "connecting";
     const wire = this.options.open(this.options.url);
     this.wire = wire;
     wire.onopen = () => this.handleOpen();

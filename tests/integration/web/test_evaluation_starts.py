@@ -1,6 +1,7 @@
 """Evaluations started in the app: how many at once, what is begun again, uploaded tasks, checkpoints, the command."""
 
 import fcntl
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import StringIO
@@ -14,10 +15,14 @@ from django.test import Client
 
 from agent_backend.rollout.progress import cancel_path
 from annotation_app.accounts.services import user_ensure
-from annotation_app.benchmark_runs import commands, jobs, run_folder, selectors
+from annotation_app.benchmark_runs import commands, jobs, run_folder, selectors, services
+from annotation_app.live.suite_tasks import MachineChoices
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.models import PolicyRevision
+from annotation_app.tasks.services import pool_ensure, tasks_add
+from protocol.trajectory.tasks import Task
 from tests.integration.web.conftest import PASSWORD, World
+from vm_bridge.suites.registry import list_suites
 
 TASK = '{"id": "press", "instruction": "Press the button.", "platform": "browser"}'
 
@@ -98,15 +103,17 @@ def test_a_waiting_run_that_is_cancelled_never_begins(researcher: Client, begun:
     assert (row["status"], row["error"], row["can_resume"]) == ("interrupted", run_folder.CANCELLED, True)
 
 
-def test_tasks_of_a_file_are_attempted_and_a_wrong_line_is_named(researcher: Client, begun: list[str]) -> None:
-    name = start(researcher, benchmark="file:mine.jsonl", file=f"{TASK}\n", image="browser", first_seed=5)["name"]
+def test_tasks_of_a_file_are_attempted_and_a_wrong_line_is_named(
+    researcher: Client, begun: list[str], revision: PolicyRevision
+) -> None:
+    by_policy = {"benchmark": "file:mine.jsonl", "revision": revision.pk}
+    name = start(researcher, **by_policy, file=f"{TASK}\n", image="browser", first_seed=5)["name"]
     run = selectors.runs_folder() / name
     assert (run / "mine.jsonl").read_text() == f"{TASK}\n"
     request = run_folder.read_request(run)
     assert request is not None
-    assert " ".join(request.words) == (
-        f"--tasks {run}/mine.jsonl --image browser --seeds 1 --first-seed 5 --parallel 2 --expert"
-    )
+    words = " ".join(request.words).partition(" --model-url")[0]
+    assert words == f"--tasks {run}/mine.jsonl --image browser --seeds 1 --first-seed 5 --parallel 2"
     wrong = start(researcher, benchmark="file:mine.jsonl", file=f"{TASK}\n{{}}\n")
     assert (wrong["code"], wrong["extra"]["fields"][0]["field"]) == ("invalid_source", "file")
     assert wrong["message"].startswith("mine.jsonl, line 2: ")
@@ -148,6 +155,47 @@ def test_the_revision_that_nobody_serves_is_not_asked(
     choices = researcher.get("/api/benchmarks/-/choices").json()
     assert [one["name"] for one in choices["revisions"] if one["name"] in ("e", "m")] == ["m"]
     assert begun == []
+
+
+def test_an_evaluation_by_scripts_of_tasks_without_any_is_refused(
+    researcher: Client, begun: list[str], monkeypatch: pytest.MonkeyPatch, world: World
+) -> None:
+    async def choices() -> MachineChoices:
+        return MachineChoices(reachable=True, suites=list_suites())
+
+    for module in (services, selectors):
+        monkeypatch.setattr(module, "machine_choices", choices)
+    solved = json.loads(TASK) | {"parameters": {"harbor": {"files": {selectors.SOLUTION: "true"}}}}
+    for body in (
+        {"benchmark": "phone"},
+        {"benchmark": "miniwob", "tasks": ["book-flight"]},
+        {"benchmark": "file:mine.jsonl", "file": TASK},
+        {"benchmark": f"pool:{world.pool.name}"},
+    ):
+        refused = start(researcher, **body)
+        assert (refused["code"], refused["extra"]["fields"][0]["field"]) == ("no_scripts", "revision"), body
+    with monkeypatch.context() as patch:
+        patch.setattr(services, "machine_choices", _unreachable)
+        assert start(researcher, benchmark="file:mine.jsonl", file=TASK)["code"] == "no_scripts"
+        assert "name" in start(researcher, benchmark="phone")
+    for body in ({"benchmark": "miniwob"}, {"benchmark": "file:mine.jsonl", "file": json.dumps(solved)}):
+        assert "name" in start(researcher, **body), body
+    found = researcher.get("/api/benchmarks/-/choices").json()
+    suites = {suite["name"]: (suite["tasks"], len(suite["scripted"])) for suite in found["suites"]}
+    assert (suites["phone"], suites["games"], suites["lmgame"]) == ((18, 0), (19, 19), (6, 6))
+    assert 0 < suites["miniwob"][1] < suites["miniwob"][0]
+    assert found["scripted_pools"] == []
+    games = Task(
+        id="lights", instruction="Go", platform="browser", suite="games", name="lights", parameters={"level": 2}
+    )
+    for definition in (games, Task.model_validate(solved)):
+        pool = pool_ensure(name=definition.id, members=[])
+        tasks_add(pool=pool, definitions=[definition])
+    assert researcher.get("/api/benchmarks/-/choices").json()["scripted_pools"] == ["lights", "press"]
+
+
+async def _unreachable() -> MachineChoices:
+    return MachineChoices(reachable=False)
 
 
 def test_the_command_starts_what_the_page_starts(

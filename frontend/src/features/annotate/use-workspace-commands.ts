@@ -1,4 +1,5 @@
 /** What every command of the workspace does, and when it is enabled. */
+import type { EpisodeState } from "@/generated/vocabulary";
 import { useCommands } from "@/shared/commands/commands";
 import { HOLDABLE_KEYS } from "@/shared/actions/held";
 import type { Binding } from "@/shared/commands/command";
@@ -30,6 +31,9 @@ export function useWorkspaceCommands(workspace: Workspace): void {
 function hasEnded({ episode: { status } }: Workspace): boolean {
   return status === "finished" || status === "left" || status === "failed";
 }
+
+/** Whether the task is the person's still, and they can give it back. A failed episode holds it. */
+export const isHeld = ({ status }: EpisodeState): boolean => status !== "finished" && status !== "left";
 
 function proposalBindings(workspace: Workspace): Binding[] {
   const { proposals } = workspace.episode;
@@ -111,7 +115,7 @@ function episodeBindings(workspace: Workspace): Binding[] {
     { command: commands.finish, enabled: open, run: () => workspace.askOutcome("finish") },
     { command: commands.infeasible, enabled: open, run: () => workspace.askOutcome("infeasible") },
     { command: commands.callHelp, enabled: open, run: () => setDialog("help") },
-    { command: commands.leave, enabled: hasControl && !hasEnded(workspace), run: () => setDialog("leave") },
+    { command: commands.leave, enabled: hasControl && isHeld(episode), run: () => setDialog("leave") },
     { command: commands.pause, enabled: open, run: () => send({ type: "pause", on: episode.status === "running" }) },
     { command: commands.control, enabled: !hasControl && !hasEnded(workspace), run: () => send({ type: "control" }) },
   ];

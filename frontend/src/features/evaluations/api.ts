@@ -1,7 +1,7 @@
 /** Evaluations over HTTP: the list, a report, two of them against each other, and registering a run. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { EvaluationRow, RunRegistration } from "@/generated/api";
+import type { RunRegistration } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 const KEY = "evaluations";
@@ -33,9 +33,5 @@ export function useRegister() {
     onSuccess: () => client.invalidateQueries({ queryKey: [KEY] }),
   });
 }
-
-/** The names of the evaluated policies. */
-export const policyNames = ({ policies }: Pick<EvaluationRow, "policies">): string =>
-  policies.map(({ name, revision }) => `${name} ${revision}`).join(", ") || "–";
 
 export const pathOf = (id: string): string => `/evaluations/${id}`;

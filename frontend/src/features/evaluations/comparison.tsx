@@ -4,15 +4,15 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { Empty } from "@/shared/ui/states";
 import { FindingBadge, pValueText, signed, TaskChangeTable } from "@/shared/ui/tables/task-changes";
 
-import { policyNames } from "./api";
+import { policyNames } from "./policy-label";
 import styles from "./evaluations.module.css";
 
 export function ComparisonTable({ found: { before, after, comparison, overall } }: { found: EvaluationComparison }) {
   const { t } = useI18n();
   if (comparison.tasks.length === 0) return <Empty title={t("evaluations.nothing_shared")} />;
   const alone: readonly [string, readonly string[]][] = [
-    [policyNames(before), comparison.only_before],
-    [policyNames(after), comparison.only_after],
+    [policyNames(before, t), comparison.only_before],
+    [policyNames(after, t), comparison.only_after],
   ];
   return (
     <>
@@ -20,7 +20,7 @@ export function ComparisonTable({ found: { before, after, comparison, overall } 
         <FindingBadge finding={overall.finding} />{" "}
         {t("evaluations.together", { gained: signed(overall.gained), chance: pValueText(overall.chance) })}
       </p>
-      <TaskChangeTable changes={comparison.tasks} before={policyNames(before)} after={policyNames(after)} label={t("evaluations.comparison")} />
+      <TaskChangeTable changes={comparison.tasks} before={policyNames(before, t)} after={policyNames(after, t)} label={t("evaluations.comparison")} />
       {alone
         .filter(([, tasks]) => tasks.length > 0)
         .map(([name, tasks]) => (

@@ -51,7 +51,7 @@ export function ResultCurves({ after, before }: { after: Named; before?: Named |
 type CurveProps = { readonly title: PlainKey; readonly axis: PlainKey; readonly lines: readonly Line[]; readonly note?: string | undefined };
 
 function Curve({ title, axis, lines, note }: CurveProps) {
-  const { t } = useI18n();
+  const { t, percent } = useI18n();
   const id = useId();
   const places = [...new Set(lines.flatMap(({ at }) => [...at.keys()]))].sort((one, other) => one - other);
   if (places.length === 0) return null;
@@ -68,7 +68,7 @@ function Curve({ title, axis, lines, note }: CurveProps) {
           withLegend={lines.length > 1}
           lineChartProps={{ accessibilityLayer: false }}
           xAxisLabel={t(axis)}
-          yAxisProps={{ domain: [0, 100], ticks: [0, 25, 50, 75, 100], interval: 0, unit: " %" }}
+          yAxisProps={{ domain: [0, 100], ticks: [0, 25, 50, 75, 100], interval: 0, tickFormatter: (value: number) => percent(value / 100) }}
           series={lines.map(({ name, color, dashed }) => ({ name, color, ...(dashed ? { strokeDasharray: "5 5" } : {}) }))}
           connectNulls
           curveType="linear"
@@ -87,7 +87,7 @@ function Curve({ title, axis, lines, note }: CurveProps) {
               kind: "number" as const,
               cell: (place: number) => {
                 const value = at.get(place);
-                return value == null ? "–" : `${value.toFixed(1)} %`;
+                return value == null ? "–" : `${value.toFixed(1)}%`;
               },
             })),
           ]}

@@ -15,8 +15,9 @@ import { ErrorState, Loading } from "@/shared/ui/states";
 import { RateText } from "@/shared/ui/tables/rate";
 import { PagePath } from "@/shared/ui/top-bar";
 
-import { comparisonQuery, evaluationQuery, evaluationsQuery, policyNames } from "./api";
+import { comparisonQuery, evaluationQuery, evaluationsQuery } from "./api";
 import { ComparisonTable } from "./comparison";
+import { policyLabel, policyNames } from "./policy-label";
 import { RegisterDialog } from "./register-dialog";
 import { Report } from "./report";
 import { runQuery } from "./runs/api";
@@ -24,6 +25,8 @@ import { Attempts, RunTable } from "./runs/run-table";
 import styles from "./evaluations.module.css";
 
 const RUN = "run:";
+/** Marks a pool or a file where it stands for a benchmark. */
+const PREFIX = /^(pool|file):/;
 
 export default function EvaluationPage({ evaluationId }: { evaluationId: string }) {
   const isRun = evaluationId.startsWith(RUN);
@@ -32,10 +35,11 @@ export default function EvaluationPage({ evaluationId }: { evaluationId: string 
 }
 
 function Whole({ id }: { id: string }) {
+  const { t } = useI18n();
   const evaluation = useQuery(evaluationQuery(id));
   return (
     <>
-      <Crumbs name={evaluation.data ? policyNames(evaluation.data.row) : "…"} />
+      <Crumbs name={evaluation.data ? policyNames(evaluation.data.row, t) : "…"} />
       {evaluation.isPending && <Loading />}
       {evaluation.isError && !evaluation.data && <ErrorState error={evaluation.error} onRetry={() => void evaluation.refetch()} />}
       {evaluation.data && <Details id={id} evaluation={evaluation.data} />}
@@ -54,7 +58,7 @@ function Progress({ run }: { run: BenchmarkRunRow }) {
   return (
     <>
       <Crumbs name={run.name} />
-      <Section title={t("evaluations.of", { name: `${run.policy} ${run.revision}`, what: run.benchmark })}>
+      <Section title={t("evaluations.of", { name: policyLabel(run, t), what: run.benchmark.replace(PREFIX, "") })}>
         <p className={styles.note}>{t(`benchmarks.status.${run.status}.help`)}</p>
         <RunTable runs={[run]} withDetails={false} />
         <ApiCalls
@@ -79,7 +83,7 @@ function Details({ id, evaluation }: { id: string; evaluation: EvaluationOut }) 
   const against = search.get("against") ?? "";
   const earlier = useQuery({ ...evaluationQuery(against), enabled: against !== "" });
   const { row, report, decisions } = evaluation;
-  const name = policyNames(row);
+  const name = policyNames(row, t);
   return (
     <>
       <Section title={t("evaluations.of", { name, what: row.name })} aside={<Registration evaluation={evaluation} />}>
@@ -104,7 +108,7 @@ function Details({ id, evaluation }: { id: string; evaluation: EvaluationOut }) 
       <Report
         report={report}
         name={name}
-        before={earlier.data && against !== "" ? { report: earlier.data.report, name: distinct(policyNames(earlier.data.row), name, t("evaluations.earlier")) } : undefined}
+        before={earlier.data && against !== "" ? { report: earlier.data.report, name: distinct(policyNames(earlier.data.row, t), name, t("evaluations.earlier")) } : undefined}
       />
     </>
   );
@@ -125,7 +129,7 @@ function AgainstChoice({ id, value, onChange }: { id: string; value: string; onC
       onChange={(event) => onChange(event.currentTarget.value)}
       data={[
         { value: "", label: t("evaluations.against.none") },
-        ...others.map((each) => ({ value: each.id, label: `${policyNames(each)} · ${each.name} · ${moment(each.created_at)}` })),
+        ...others.map((each) => ({ value: each.id, label: `${policyNames(each, t)} · ${each.name} · ${moment(each.created_at)}` })),
         ...(value !== "" && others.every((each) => each.id !== value) ? [{ value, label: value }] : []),
       ]}
     />

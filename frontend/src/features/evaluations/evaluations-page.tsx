@@ -15,7 +15,8 @@ import { DataTable } from "@/shared/ui/tables/data-table";
 import { RateText } from "@/shared/ui/tables/rate";
 import { PagePath } from "@/shared/ui/top-bar";
 
-import { evaluationsQuery, pathOf, policyNames } from "./api";
+import { evaluationsQuery, pathOf } from "./api";
+import { policyNames } from "./policy-label";
 import { unfinishedQuery } from "./runs/api";
 import { RunTable } from "./runs/run-table";
 import { StartButton } from "./runs/start-dialog";
@@ -104,7 +105,7 @@ function EvaluationTable({ rows, chosen, onToggle }: TableProps) {
           kind: "mark",
           cell: (row) => (
             <Checkbox
-              aria-label={t("evaluations.choose_one", { name: policyNames(row), what: row.name })}
+              aria-label={t("evaluations.choose_one", { name: policyNames(row, t), what: row.name })}
               checked={chosen.includes(row.id)}
               onChange={() => onToggle(row.id)}
             />
@@ -116,7 +117,7 @@ function EvaluationTable({ rows, chosen, onToggle }: TableProps) {
           cell: (row) => (
             <>
               <Anchor component={Link} to={pathOf(row.id)} className={styles.name}>
-                {policyNames(row)}
+                {policyNames(row, t)}
               </Anchor>
               <div className={styles.quiet}>{row.name}</div>
             </>

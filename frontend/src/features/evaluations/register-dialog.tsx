@@ -7,7 +7,8 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 
-import { policyNames, useRegister } from "./api";
+import { useRegister } from "./api";
+import { policyNames } from "./policy-label";
 
 const SERVER = ["base_url", "model", "checkpoint", "weight_version"] as const;
 const LABELS = {
@@ -23,7 +24,7 @@ type Props = { readonly opened: boolean; readonly evaluation: EvaluationOut; rea
 export function RegisterDialog({ opened, onClose, ...rest }: Props) {
   const { t } = useI18n();
   return (
-    <Dialog opened={opened} onClose={onClose} title={t("evaluations.register.title", { name: policyNames(rest.evaluation.row) })} size="lg">
+    <Dialog opened={opened} onClose={onClose} title={t("evaluations.register.title", { name: policyNames(rest.evaluation.row, t) })} size="lg">
       <RegisterForm {...rest} onDone={onClose} />
     </Dialog>
   );

@@ -124,7 +124,7 @@ function SplitFields({ splits, onChange }: { splits: Split } & Fields<Split>) {
           <NumberInput
             key={split}
             label={t(`exports.share.${split}`)}
-            suffix=" %"
+            suffix="%"
             min={0}
             max={MAX_HELD_OUT - (split === "test" ? validation : test)}
             clampBehavior="strict"

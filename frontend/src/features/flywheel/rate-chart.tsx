@@ -9,7 +9,7 @@ import { ratePercent } from "@/shared/ui/tables/rate";
 import styles from "./flywheel.module.css";
 
 export function RateChart({ cycles }: { cycles: readonly TurnRow[] }) {
-  const { t } = useI18n();
+  const { t, percent } = useI18n();
   const [success, overridden] = [t("flywheel.success"), t("flywheel.overridden")];
   const tried = [...cycles].reverse().filter((cycle) => cycle.success !== null || cycle.overridden !== null);
   if (tried.length < 2) return null;
@@ -25,7 +25,7 @@ export function RateChart({ cycles }: { cycles: readonly TurnRow[] }) {
         }))}
         withLegend
         lineChartProps={{ accessibilityLayer: false }}
-        yAxisProps={{ domain: [0, 100], unit: " %" }}
+        yAxisProps={{ domain: [0, 100], tickFormatter: (value: number) => percent(value / 100) }}
         series={[
           { name: success, color: "var(--ph-accept)" },
           { name: overridden, color: "var(--ph-override)" },

@@ -40,7 +40,7 @@ export default function HourPlots({ hours }: { hours: Home["hours"] }) {
         <LineChart
           {...shared}
           series={[{ name: rate, color: "var(--ph-override)" }]}
-          yAxisProps={{ domain: [0, 100], ticks: [0, 50, 100], unit: " %", width: 52 }}
+          yAxisProps={{ domain: [0, 100], ticks: [0, 50, 100], tickFormatter: (value: number) => percent(value / 100), width: 52 }}
           lineChartProps={{ accessibilityLayer: false }}
           connectNulls={false}
           curveType="linear"

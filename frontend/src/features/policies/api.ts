@@ -3,6 +3,7 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 
 import type { Gate, PoolPolicies, RevisionChange, RevisionRegistration, RevisionSummary } from "@/generated/api";
 import { request } from "@/shared/api/http";
+import type { Translate } from "@/shared/i18n/i18n";
 
 const KEY = "policies";
 
@@ -37,6 +38,15 @@ export const statesQuery = (pool: number) =>
   queryOptions({
     queryKey: [KEY, "states", pool],
     queryFn: () => request("GET", `/pools/${pool}/states`),
+  });
+
+/** Whether a revision's server answers, asked when somebody chooses it. */
+export const serverQuery = (revision: number) =>
+  queryOptions({
+    queryKey: [KEY, "server", revision],
+    queryFn: () => request("GET", `/health/models/${revision}`),
+    staleTime: 10_000,
+    retry: false,
   });
 
 export type Change =
@@ -78,6 +88,13 @@ export function useChange() {
 }
 
 export const nameOf = ({ policy }: RevisionSummary): string => `${policy.name} ${policy.revision}`;
+
+/** Stands for the address of the scripts that machines bring along. */
+const SCRIPTS_ADDRESS = "http://machine.invalid/expert";
+
+/** Where a revision is served. */
+export const addressOf = ({ base_url: address }: RevisionSummary, t: Translate): string =>
+  address === SCRIPTS_ADDRESS ? t("policies.endpoint.scripts") : address;
 
 /** The revision of this number; null where nobody is meant. */
 export const revisionOf = (revisions: readonly RevisionSummary[], id: number | null): RevisionSummary | null =>

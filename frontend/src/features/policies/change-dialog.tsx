@@ -1,5 +1,6 @@
 /** Changes who proposes in a pool, and says first what that does to the episodes under way. */
-import { Button, Group, NativeSelect, NumberInput, SegmentedControl, Stack, Text } from "@mantine/core";
+import { Alert, Button, Group, NativeSelect, NumberInput, SegmentedControl, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import type { PoolPolicies, RevisionSummary } from "@/generated/api";
@@ -8,9 +9,9 @@ import { useI18n, type I18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 
-import { useChange, type Change, nameOf } from "./api";
+import { nameOf, serverQuery, useChange, type Change } from "./api";
 
-const WAYS = ["activate", "try", "nobody"] as const;
+const WAYS = ["activate", "try", "end_trial", "nobody"] as const;
 type Way = (typeof WAYS)[number];
 
 type Props = {
@@ -37,6 +38,7 @@ function ChangeForm({ pool, revisions, onDone }: FormProps) {
   const [way, setWay] = useState<Way>(revisions.length > 0 ? "activate" : "nobody");
   const [revision, setRevision] = useState(pool.canary ?? pool.active ?? revisions[0]?.id ?? 0);
   const [share, setShare] = useState<number | string>(pool.canary_share || 10);
+  const asksRevision = way === "activate" || way === "try";
   const wish = wishOf(way, pool, revision, share);
   return (
     <form
@@ -50,13 +52,13 @@ function ChangeForm({ pool, revisions, onDone }: FormProps) {
           aria-label={t("policies.change.how")}
           value={way}
           onChange={(value) => setWay(WAYS.find((each) => each === value) ?? "activate")}
-          data={WAYS.map((value) => ({
+          data={WAYS.filter((value) => value !== "end_trial" || pool.canary !== null).map((value) => ({
             value,
             label: t(`policies.change.${value}`),
-            disabled: value !== "nobody" && revisions.length === 0,
+            disabled: (value === "activate" || value === "try") && revisions.length === 0,
           }))}
         />
-        {way !== "nobody" && (
+        {asksRevision && (
           <NativeSelect
             label={t("policies.revision")}
             value={String(revision)}
@@ -65,11 +67,12 @@ function ChangeForm({ pool, revisions, onDone }: FormProps) {
           />
         )}
         {way === "try" && (
-          <NumberInput label={t("policies.change.percent")} value={share} onChange={setShare} min={0} max={100} />
+          <NumberInput label={t("policies.change.percent")} value={share} onChange={setShare} min={1} max={100} />
         )}
         <Text size="sm" role="status">
           {effectOf(way, pool, share, i18n)}
         </Text>
+        {asksRevision && revision > 0 && <ServerWarning revision={revision} />}
         <Problem error={errorFor(change, wish)} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onDone}>
@@ -84,17 +87,30 @@ function ChangeForm({ pool, revisions, onDone }: FormProps) {
   );
 }
 
+/** Says where the server of a revision does not work; it can be chosen all the same. */
+function ServerWarning({ revision }: { revision: number }) {
+  const { t } = useI18n();
+  const server = useQuery(serverQuery(revision)).data;
+  if (!server?.problem) return null;
+  return (
+    <Alert color="yellow">
+      {t("policies.change.server")} {t(`health.problem.${server.problem}`)}
+      {server.detail !== "" && ` (${server.detail})`}
+    </Alert>
+  );
+}
+
 /** What is asked of the server; null where it would change nothing, or a number is missing. */
 export function wishOf(way: Way, pool: PoolPolicies, revision: number, share: number | string): Change | null {
   if (way === "nobody") return pool.active === null ? null : { type: "activate", pool: pool.id, revision: null };
   if (way === "activate") return revision === pool.active ? null : { type: "activate", pool: pool.id, revision };
-  if (typeof share !== "number" || (share === 0 && pool.canary === null)) return null;
-  return { type: "try", pool: pool.id, revision: share === 0 ? null : revision, share };
+  if (way === "end_trial") return { type: "try", pool: pool.id, revision: null, share: 0 };
+  return typeof share === "number" && share > 0 && revision !== pool.active ? { type: "try", pool: pool.id, revision, share } : null;
 }
 
 function effectOf(way: Way, pool: PoolPolicies, share: number | string, { t, percent }: I18n): string {
   const count = pool.open_episodes;
+  if (way === "end_trial") return t("policies.change.end_trial.effect");
   if (way !== "try") return t(`policies.change.${way}.effect`, { count });
-  if (share === 0) return t("policies.change.end_trial.effect");
   return t("policies.change.try.effect", { count, percent: percent(Number(share) / 100) });
 }

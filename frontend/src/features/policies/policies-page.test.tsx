@@ -64,6 +64,7 @@ const NEW = revision(2, {
     },
   ],
 });
+const SCRIPTS = revision(3, { base_url: "http://machine.invalid/expert" });
 const POOL: PoolPolicies = {
   id: 7,
   name: "Games",
@@ -85,14 +86,15 @@ const STATE: BranchCandidate = {
   done: true,
 };
 
-type World = { revisions?: RevisionSummary[]; pools?: PoolPolicies[]; states?: BranchCandidate[]; refuse?: unknown; role?: string };
+type World = { server?: unknown; revisions?: RevisionSummary[]; pools?: PoolPolicies[]; states?: BranchCandidate[]; refuse?: unknown; role?: string };
 type Sent = { path: string; body: unknown };
 
-function open({ revisions = [NEW, OLD], pools = [POOL], states = [STATE], refuse, role = "admin" }: World = {}, language: Language = "en") {
+function open({ revisions = [NEW, OLD, SCRIPTS], pools = [POOL], states = [STATE], refuse, server = { state: "ok", problem: null, detail: "" }, role = "admin" }: World = {}, language: Language = "en") {
   const sent: Sent[] = [];
   const answers: Record<string, unknown> = { "/policies": revisions, "/policies/pools": pools, "/pools/7/states": states };
   answers["/policies/dialects"] = [{ name: "ui_tars_1_5", reply: "Thought: Go.\nAction: click(…)", absolute: true }];
   answers["/probes"] = [];
+  answers["/health/models/2"] = server;
   answers["/policies/prompts/ui_tars_1_5"] = { prompt: "Own words: {instruction}", task: "" };
   answers["/first-replies"] = [{ policy: NEW.policy, replies: 12, misplaced: 7, suspicious: true }];
   vi.stubGlobal("fetch", (url: string, { method, body }: RequestInit) => {
@@ -135,6 +137,7 @@ describe("the policies page", () => {
     expect(await screen.findByText("Active in Games")).toBeDefined();
     expect(screen.getByText("20%–90%, 3 of 4")).toBeDefined();
     expect(screen.getByText("Promoted automatically")).toBeDefined();
+    expect(screen.getByText("The tasks' own scripts")).toBeDefined();
     expect(screen.getByText("5 attempts a task · success 80% · nothing worse · better beyond chance · games")).toBeDefined();
   });
 
@@ -161,15 +164,30 @@ describe("the policies page", () => {
     await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
   });
 
-  it("puts a revision on trial in a share", async () => {
-    const { user, sent } = open();
+  it("puts a revision on trial in a share, and warns before where its server does not answer", async () => {
+    const { user, sent } = open({ server: { state: "down", problem: "unreachable", detail: "ConnectError" } });
     await user.click(await button("Change who proposes in Games"));
     const change = await dialog("Who proposes in Games");
     await user.click(change.getByRole("radio", { name: "On trial" }));
     expect(change.getByRole("status").textContent).toMatch(/^About 10% of the episodes ask it/);
+    expect(change.queryByRole("alert")).toBeNull();
     await user.selectOptions(change.getByLabelText("Revision"), "tars 2");
+    expect((await change.findByRole("alert")).textContent).toMatch(/It does not answer\. \(ConnectError\)/);
     await user.click(change.getByRole("button", { name: "Change it" }));
     await waitFor(() => expect(sent).toEqual([{ path: "/pools/7/canary", body: { revision: 2, share: 10 } }]));
+  });
+
+  it("ends a trial, which is offered only where there is one", async () => {
+    const { user, sent } = open({ pools: [{ ...POOL, canary: 2, canary_share: 10 }, { ...POOL, id: 8, name: "Other" }] });
+    await user.click(await button("Change who proposes in Other"));
+    expect((await dialog("Who proposes in Other")).queryByRole("radio", { name: "End the trial" })).toBeNull();
+    await user.keyboard("{Escape}");
+    await user.click(await button("Change who proposes in Games"));
+    const change = await dialog("Who proposes in Games");
+    await user.click(change.getByRole("radio", { name: "End the trial" }));
+    expect(change.queryByLabelText("Revision")).toBeNull();
+    await user.click(change.getByRole("button", { name: "Change it" }));
+    await waitFor(() => expect(sent).toEqual([{ path: "/pools/7/canary", body: { revision: null, share: 0 } }]));
   });
 
   it("sets and takes away a gate", async () => {
@@ -360,7 +378,8 @@ describe("a wish", () => {
     expect(wishOf("nobody", { ...POOL, active: null }, 1, 10)).toBeNull();
     expect(wishOf("try", POOL, 2, "")).toBeNull();
     expect(wishOf("try", POOL, 2, 0)).toBeNull();
-    expect(wishOf("try", { ...POOL, canary: 2 }, 2, 0)).toEqual({ type: "try", pool: 7, revision: null, share: 0 });
+    expect(wishOf("try", POOL, 1, 10)).toBeNull();
+    expect(wishOf("end_trial", { ...POOL, canary: 2 }, 2, 10)).toEqual({ type: "try", pool: 7, revision: null, share: 0 });
   });
 });
 

@@ -14,7 +14,7 @@ import { RateText } from "@/shared/ui/tables/rate";
 import { useUndoable } from "@/shared/ui/undo";
 
 import { EvaluationList } from "./evaluation-list";
-import { nameOf, useChange } from "./api";
+import { addressOf, nameOf, useChange } from "./api";
 import { firstRepliesQuery, probesQuery, sameModel } from "./probes/api";
 import { endpointOf } from "./probes/endpoint";
 import { ProbeBadge } from "./probes/probe-badge";
@@ -48,7 +48,7 @@ export function RevisionTable({ revisions, readOnly, onEdit, onCopy }: Props) {
               <>
                 <PolicyBadge policy={revision.policy} />
                 {revision.retired && <Badge tone="neutral">{t("policies.retired")}</Badge>}
-                <div className={styles.note}>{revision.base_url}</div>
+                <div className={styles.note}>{addressOf(revision, t)}</div>
               </>
             ),
           },
@@ -191,7 +191,7 @@ function Details({ revision }: { revision: RevisionSummary }) {
   const facts = [
     [t("policies.provider"), t(`policies.provider.${revision.provider}`)],
     [t("policies.model"), revision.model],
-    [t("policies.endpoint"), revision.base_url],
+    [t("policies.endpoint"), addressOf(revision, t)],
     [t("policies.dialect"), revision.policy.dialect],
     [t("policies.checkpoint"), revision.checkpoint || t("policies.unknown")],
     [t("policies.weight_version"), revision.weight_version || t("policies.unknown")],

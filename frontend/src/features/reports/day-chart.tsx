@@ -19,7 +19,7 @@ const COLOURS = {
 } as const;
 
 export function DayChart({ days }: { days: readonly ReportRow[] }) {
-  const { t } = useI18n();
+  const { t, percent } = useI18n();
   const rate = t("reports.override_percent");
   const figuresByDay = new Map(days.map(({ key, figures }) => [key, figures]));
   const data = everyDay([...figuresByDay.keys()]).map((day) => {
@@ -40,7 +40,7 @@ export function DayChart({ days }: { days: readonly ReportRow[] }) {
         withRightYAxis
         composedChartProps={{ accessibilityLayer: false }}
         yAxisProps={{ allowDecimals: false }}
-        rightYAxisProps={{ domain: [0, 100], unit: " %" }}
+        rightYAxisProps={{ domain: [0, 100], tickFormatter: (value: number) => percent(value / 100) }}
         series={[
           ...DECISIONS.map((name) => ({
             name: t(`reports.${name}`),

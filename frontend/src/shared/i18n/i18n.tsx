@@ -38,6 +38,8 @@ export type I18n = {
   time: (at: string | number) => string;
   /** A length of time in milliseconds: "640 ms", "3.2 s", "4 min". */
   duration: (ms: number) => string;
+  /** A figure with the marks of its thousands. */
+  number: (value: number) => string;
   percent: (share: number) => string;
   bytes: (count: number) => string;
 };
@@ -58,6 +60,7 @@ export function i18nFor(language: Language): I18n {
       if (ms < 120_000) return `${number.format(ms / 1_000)} s`;
       return `${number.format(Math.round(ms / 60_000))} min`;
     },
+    number: (value) => new Intl.NumberFormat(locale, { maximumFractionDigits: 20 }).format(value),
     percent: (share) => new Intl.NumberFormat(locale, { style: "percent" }).format(share),
     bytes: (count) => {
       const power = count < 1 ? 0 : Math.min(4, Math.floor(Math.log2(count) / 10));

@@ -19,24 +19,10 @@ from vm_bridge.hosts.browser.host import IMAGE, BrowserHost, BrowserSandbox
 from vm_bridge.machine import Lease, Machine
 from vm_bridge.sandbox import Sandbox
 from vm_bridge.suites.miniwob import MiniWob
+from vm_bridge.suites.miniwob.clicker import SCRIPTED_PAGES
 
 SUITE = MiniWob()
 NAMES = [task.name or "" for task in SUITE.tasks]
-BY_SCRIPT = (
-    *("ascending-numbers", "choose-date", "choose-date-easy", "choose-date-medium", "choose-date-nodelay"),
-    *("circle-center", "click-button", "click-button-sequence", "click-checkboxes", "click-checkboxes-large"),
-    *("click-checkboxes-transfer", "click-collapsible", "click-collapsible-2", "click-collapsible-2-nodelay"),
-    *("click-collapsible-nodelay", "click-color", "click-dialog", "click-dialog-2", "click-link", "click-option"),
-    *("click-shades", "click-tab", "click-tab-2", "click-tab-2-easy", "click-tab-2-hard", "click-tab-2-medium"),
-    *("click-test", "click-test-2", "click-test-transfer", "click-widget", "enter-password", "enter-text"),
-    *("enter-text-2", "enter-text-dynamic", "enter-time", "find-greatest", "find-word", "focus-text", "focus-text-2"),
-    *("form-sequence", "form-sequence-2", "generate-number", "grid-coordinate", "guess-number", "highlight-text-2"),
-    *("identify-shape", "login-user", "login-user-popup", "multi-orderings", "navigate-tree", "odd-or-even"),
-    *("phone-book", "read-table", "read-table-2", "scroll-text", "search-engine", "sign-agreement"),
-    *("simple-algebra", "simple-arithmetic", "social-media", "text-transform", "unicode-test", "use-autocomplete"),
-    *("use-autocomplete-nodelay", "use-slider"),
-)
-"""What the suite's own script solves, act by act."""
 PARTS = 4
 """In how many tests it does, and all other tasks are loaded."""
 
@@ -217,7 +203,7 @@ BY_PAGE_ACTOR: dict[str, tuple[int, Callable[[PageActor], Awaitable[None]]]] = {
     "email-inbox-delete": (1, delete_mail),
 }
 """What takes more than clicks and words: the seed, and how it is done."""
-OTHERS = [name for name in NAMES if name not in {*BY_SCRIPT, *BY_PAGE_ACTOR}]
+OTHERS = [name for name in NAMES if name not in {*SCRIPTED_PAGES, *BY_PAGE_ACTOR}]
 """The tasks that no test here solves."""
 
 
@@ -264,7 +250,7 @@ async def test_the_script_solves_its_tasks_over_the_bridge(
     bridge: RunningBridge, fake_host: Watched, part: int
 ) -> None:
     async with leased(bridge, fake_host) as actor:
-        for name in BY_SCRIPT[part::PARTS]:
+        for name in SCRIPTED_PAGES[part::PARTS]:
             await actor.begin(name, 2)
             assert ended(actor)[0] is False, name
             for _ in range(30):
@@ -276,8 +262,8 @@ async def test_the_script_solves_its_tasks_over_the_bridge(
 
 
 def test_sixty_tasks_and_more_are_solved() -> None:
-    assert set(BY_SCRIPT) | set(BY_PAGE_ACTOR) <= set(NAMES)
-    assert len({*BY_SCRIPT, *BY_PAGE_ACTOR}) >= 60
+    assert set(SCRIPTED_PAGES) | set(BY_PAGE_ACTOR) <= set(NAMES)
+    assert len({*SCRIPTED_PAGES, *BY_PAGE_ACTOR}) >= 60
 
 
 @pytest.mark.slow

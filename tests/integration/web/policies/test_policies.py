@@ -12,6 +12,7 @@ from annotation_app.audit.models import AuditEntry
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.models import Episode
 from annotation_app.episodes.selectors import trajectories
+from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policy_server
 from annotation_app.policies.services import policy_ensure
@@ -85,6 +86,8 @@ def test_the_desk_says_which_server_and_model_answer(world: World, old: PolicyRe
     path = f"/api/episodes/{episode.id}/proposer"
     assert world.client(world.ada).get(path).json() == {"server": "model", "model": "m", "weight_version": ""}
     assert world.client(world.ben).get(path).status_code == 404, "somebody else's"
+    PolicyRevision.objects.update(base_url=EXPERT_URL)
+    assert world.client(world.ada).get(path).json() is None, "the machine's own scripts have no server"
 
 
 def test_nobody_may_propose(world: World, old: PolicyRevision) -> None:

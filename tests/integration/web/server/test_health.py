@@ -91,6 +91,21 @@ def test_the_experts_of_machines_have_no_server_that_could_fail(world: World, al
     assert not [name for name in parts(world.client(alma)) if name.startswith("model")]
 
 
+def test_the_server_of_a_revision_on_trial_is_asked_too(world: World, alma: User, broken: None) -> None:
+    policy_serve([world.practice], "http://127.0.0.1:9/v1")
+    world.practice.refresh_from_db()
+    trial, client = world.practice.policy, world.client(alma)
+    assert trial is not None
+    type(world.pool).objects.filter(pk=world.practice.pk).update(policy=None, canary=trial, canary_share=10)
+    assert parts(client)[f"model {trial}"]["problem"] == "unreachable"
+    said = client.get(f"/api/health/models/{trial.pk}").json()
+    assert (said["state"], said["problem"]) == ("down", "unreachable")
+    assert client.get("/api/health/models/999999").status_code == 404
+    assert world.client(world.ada).get(f"/api/health/models/{trial.pk}").status_code == 403
+    type(trial).objects.filter(pk=trial.pk).update(base_url=EXPERT_URL)
+    assert client.get(f"/api/health/models/{trial.pk}").json()["state"] == "ok"
+
+
 def test_a_silent_worker_is_told_from_a_silent_beat(world: World, alma: User, broken: None, redis_url: str) -> None:
     cache.set(HEARTBEAT_KEY, time.time() - HEARTBEAT_TIMEOUT_SECONDS - 1)
     found = parts(world.client(alma))

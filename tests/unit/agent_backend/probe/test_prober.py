@@ -107,5 +107,25 @@ async def test_a_server_of_texts_alone_is_a_finding() -> None:
         await answer_to_picture(ENDPOINT, transport=TextOnly())
 
 
+class Fleeting(PlantedServer):
+    """Answers until the third picture."""
+
+    pictures = 0
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if b"image_url" in await request.aread():
+            self.pictures += 1
+            if self.pictures > 2:
+                return httpx.Response(400, json={"message": "out of memory"})
+        return await super().handle_async_request(request)
+
+
+async def test_a_server_that_fails_meanwhile_is_a_finding() -> None:
+    report = await probe(Fleeting())
+    assert report.server.answers_picture
+    assert len(errors_of(report)) == 1
+    assert not report.usable
+
+
 async def test_a_healthy_server_answers_a_picture() -> None:
     assert await answer_to_picture(ENDPOINT, transport=PlantedServer()) > 0

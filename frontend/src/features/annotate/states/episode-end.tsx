@@ -7,7 +7,7 @@ import { useNavigate } from "react-router";
 import { useI18n } from "@/shared/i18n/i18n";
 import { disagree, OutcomeBadge, VerdictBadge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
-import { next } from "@/features/annotate/commands";
+import { leave, next } from "@/features/annotate/commands";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 import { useNextTask } from "@/features/annotate/use-next-task";
 
@@ -15,7 +15,7 @@ import styles from "./states.module.css";
 
 export function EpisodeEnd() {
   const { t } = useI18n();
-  const { episode, claimsNext } = useWorkspace();
+  const { episode, view, claimsNext, setDialog } = useWorkspace();
   const { claimNext, busy, queueEmpty, error } = useNextTask(episode.id);
   const navigate = useNavigate();
   const claimed = useRef(false);
@@ -28,12 +28,16 @@ export function EpisodeEnd() {
     <section className={styles.episodeEnd} aria-label={t("ended.title")}>
       <h2>{t(`ended.${endState(episode.status)}`)}</h2>
       {episode.status === "left" && episode.error !== "" && <p>{t("ended.lost")}</p>}
-      {episode.status === "failed" && <p>{episode.error || t("ended.failed.help")}</p>}
+      {episode.status === "failed" && <p>{episode.error || t("ended.failed.why")}</p>}
+      {episode.status === "failed" && <p>{t("ended.failed.help")}</p>}
       {episode.status === "finished" && <Judgements />}
       {queueEmpty && <p role="status">{t("ended.nothing", { pool: episode.pool })}</p>}
       {error !== "" && <p role="alert" className={styles.problem}>{error}</p>}
       <div className={styles.buttons}>
         <Button loading={busy} onClick={claimNext} rightSection={<CommandKey command={next} />}>{t("workspace.next")}</Button>
+        {episode.status === "failed" && view.control === "mine" && (
+          <Button variant="default" onClick={() => setDialog("leave")} rightSection={<CommandKey command={leave} />}>{t("workspace.leave")}</Button>
+        )}
         <Button variant="default" onClick={() => void navigate("/queue")}>{t("ended.queue")}</Button>
       </div>
     </section>

@@ -9,6 +9,7 @@ import { CommandKey } from "@/shared/ui/key-hint";
 import * as commands from "@/features/annotate/commands";
 import { undoProblem } from "@/features/annotate/undo";
 import { useWorkspace } from "@/features/annotate/use-workspace";
+import { isHeld } from "@/features/annotate/use-workspace-commands";
 import styles from "./workspace.module.css";
 
 export function WorkspaceFooter() {
@@ -35,7 +36,7 @@ export function WorkspaceFooter() {
         run={() => send({ type: "autopilot", on: !episode.autopilot })}
       />
       <Item command={commands.pause} enabled={open} pressed={episode.status === "paused"} run={() => send({ type: "pause", on: episode.status === "running" })} />
-      <Item command={commands.leave} enabled={open || episode.status === "warming"} run={() => setDialog("leave")} />
+      <Item command={commands.leave} enabled={view.control === "mine" && isHeld(episode)} run={() => setDialog("leave")} />
       {!needsThoughtFirst(episode) && <Item command={commands.direct} enabled pressed={direct} run={toggleDirect} />}
     </div>
   );

@@ -354,3 +354,16 @@ describe("a policy's use of a secret", () => {
     expect(screen.queryByRole("dialog")).toBeNull();
   });
 });
+
+describe("a task whose machine is gone", () => {
+  it("says why and is left, which gives it back", async () => {
+    const { user, commands } = open({ status: "failed", error: "the bridge was shut down", proposals: [] });
+    expect(screen.getByText("the bridge was shut down")).toBeDefined();
+    expect(screen.getByText(/Leave the task, and it starts afresh/)).toBeDefined();
+    await user.keyboard("l");
+    const dialog = within(await screen.findByRole("dialog"));
+    await user.click(dialog.getByRole("radio", { name: "Release" }));
+    await user.click(dialog.getByRole("button", { name: /^Release/ }));
+    expect(commands()).toMatchObject([{ type: "leave", how: "release" }]);
+  });
+});

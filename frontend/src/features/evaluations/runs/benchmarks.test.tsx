@@ -101,11 +101,12 @@ const DETAILS: BenchmarkRunOut = {
 const CHOICES: BenchmarkChoices = {
   reachable: true,
   suites: [
-    { name: "drills", levels: 3 },
-    { name: "games", levels: 1 },
-    { name: "lmgame", levels: 1 },
+    { name: "drills", levels: 3, tasks: 2, scripted: ["rows", "tabs"] },
+    { name: "lmgame", levels: 1, tasks: 6, scripted: ["2048"] },
+    { name: "phone", levels: 1, tasks: 18, scripted: [] },
   ],
   pools: ["Shop"],
+  scripted_pools: [],
   images: ["browser"],
   revisions: [{ id: 7, name: "m", revision: "r3", checkpoint: "/data/r3", scripted: false }],
   harness_sets: ["lmgame"],
@@ -249,13 +250,39 @@ describe("the benchmarks page", () => {
     await user.selectOptions(await dialog.findByLabelText("Tasks"), "lmgame");
     expect(dialog.queryByText(/have a script/)).toBeNull();
     await user.selectOptions(dialog.getByLabelText("Policy"), "The tasks' own scripts");
-    expect(dialog.getByText(/have a script/)).toBeTruthy();
+    expect(dialog.getByText("1 of 6 tasks have a script. The others fail.")).toBeTruthy();
     expect(dialog.queryByLabelText("Harness")).toBeNull();
     await user.selectOptions(dialog.getByLabelText("Policy"), "m r3");
     await user.selectOptions(dialog.getByLabelText("Harness"), "Text only");
     await user.click(dialog.getByRole("button", { name: "Start" }));
     await waitFor(() => expect(bodies).toHaveLength(1));
     expect(bodies[0]).toMatchObject({ benchmark: "lmgame", revision: 7, harness: "text" });
+  });
+
+  it("offers scripts only where some task has one", async () => {
+    const { user } = open({});
+    await user.click(await screen.findByRole("button", { name: "Start an evaluation…" }));
+    const dialog = within(await screen.findByRole("dialog", { name: "Start an evaluation" }));
+    const tasks = await dialog.findByLabelText("Tasks");
+    const scripts = () => dialog.getByRole("option", { name: "The tasks' own scripts" });
+    await user.selectOptions(dialog.getByLabelText("Policy"), "The tasks' own scripts");
+    expect(dialog.queryByText(/script\b.*\./)).toBeNull();
+    for (const without of ["phone", "Shop"]) {
+      await user.selectOptions(tasks, without);
+      expect(scripts()).toHaveProperty("disabled", true);
+      expect(dialog.getByLabelText("Policy")).toHaveProperty("value", "7");
+      expect(dialog.getByText("None of these tasks has a script of its own.")).toBeTruthy();
+    }
+    await user.selectOptions(tasks, "A file…");
+    expect(scripts()).toHaveProperty("disabled", false);
+    await user.selectOptions(dialog.getByLabelText("Policy"), "The tasks' own scripts");
+    expect(dialog.getByText(/tasks that bring a solution have a script/)).toBeTruthy();
+  });
+
+  it("names runs of the tasks' own scripts by what they are", async () => {
+    open({ runs: [{ ...RUN, policy: "expert", revision: "expert" }] });
+    expect(await screen.findByText("The tasks' own scripts")).toBeTruthy();
+    expect(screen.queryByText(/expert expert/)).toBeNull();
   });
 
   it("shows the games of runs with the harness and without, raw and normalised", async () => {

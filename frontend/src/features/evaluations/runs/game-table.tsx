@@ -1,4 +1,5 @@
 /** The score of each run in each game, with and without the harness. */
+import { policyLabel } from "@/features/evaluations/policy-label";
 import type { LeaderboardRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Section } from "@/shared/ui/page";
@@ -23,9 +24,7 @@ export function GameTable({ benchmark, rows }: { benchmark: string; rows: readon
             header: t("benchmarks.policy"),
             kind: "name",
             cell: (row) => (
-              <strong className={styles.short}>
-                {row.policy} {row.revision}
-              </strong>
+              <strong className={styles.short}>{policyLabel(row, t)}</strong>
             ),
           },
           { header: t("benchmarks.harness.column"), help: t("benchmarks.harness.help"), cell: (row) => <span className={styles.short}>{t(row.harness ? "benchmarks.harness.with" : "benchmarks.harness.without")}</span> },

@@ -2,6 +2,7 @@
 import { Anchor } from "@mantine/core";
 import { Link } from "react-router";
 
+import { policyLabel } from "@/features/evaluations/policy-label";
 import type { LeaderboardRow } from "@/generated/api";
 import { dollars } from "@/shared/i18n/dollars";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -25,7 +26,7 @@ export function LeaderboardTable({ rows }: { rows: readonly LeaderboardRow[] }) 
           cell: (row) => (
             <>
               <Anchor component={Link} to={`/evaluations/run:${row.run}`} className={styles.name}>
-                {row.policy} {row.revision}
+                {policyLabel(row, t)}
               </Anchor>
               <div className={styles.note}>{row.how}</div>
             </>

@@ -25,14 +25,17 @@ export interface RunRequest {
   readonly temperature: number | "";
 }
 
-export const firstRequest = ({ suites, pools, revisions }: BenchmarkChoices): RunRequest => ({
-  benchmark: suites[0]?.name ?? (pools[0] === undefined ? FILE : POOL + pools[0]),
+/** The newest revision of a model; empty: there is none. */
+export const firstRevision = ({ revisions }: BenchmarkChoices): string => String(revisions.find(({ scripted }) => !scripted)?.id ?? "");
+
+export const firstRequest = (choices: BenchmarkChoices): RunRequest => ({
+  benchmark: choices.suites[0]?.name ?? (choices.pools[0] === undefined ? FILE : POOL + choices.pools[0]),
   fileName: "",
   file: "",
   image: "",
   levels: ["1"],
   tasks: [],
-  revision: String(revisions.find(({ scripted }) => !scripted)?.id ?? ""),
+  revision: firstRevision(choices),
   checkpoint: "",
   checkpointRevision: "",
   harness: "",
@@ -43,9 +46,28 @@ export const firstRequest = ({ suites, pools, revisions }: BenchmarkChoices): Ru
   temperature: "",
 });
 
-/** The request; null while the tasks are missing. */
+type Scripts = {
+  /** Whether some task has one, as far as that is known. */
+  readonly some: boolean;
+  /** How many of the chosen tasks have one; null where nothing is known of single tasks. */
+  readonly count: { readonly scripted: number; readonly tasks: number } | null;
+};
+
+/** Which of the chosen tasks have a script: only those can be attempted by scripts. */
+export function scriptsOf({ benchmark, tasks }: Pick<RunRequest, "benchmark" | "tasks">, { suites, scripted_pools: pools }: BenchmarkChoices): Scripts {
+  const suite = suites.find(({ name }) => name === benchmark);
+  if (suite) {
+    const names = suite.scripted;
+    const scripted = tasks.length === 0 ? names.length : tasks.filter((name) => names.includes(name)).length;
+    return { some: scripted > 0, count: { scripted, tasks: tasks.length || suite.tasks } };
+  }
+  return { some: benchmark === FILE || pools.includes(benchmark.slice(POOL.length)), count: null };
+}
+
+/** The request; null while the tasks are missing, or who attempts them. */
 export function runOf(request: RunRequest, choices: BenchmarkChoices): BenchmarkRunIn | null {
   if (request.benchmark === FILE && request.file === "") return null;
+  if (request.revision === "" && !scriptsOf(request, choices).some) return null;
   return {
     ...tasksOf(request),
     ...policyOf(request, choices),

@@ -3,6 +3,7 @@ import { Anchor, Button, Progress } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 
+import { policyLabel } from "@/features/evaluations/policy-label";
 import type { AttemptRecord, BenchmarkRunRow } from "@/generated/api";
 import { useUser } from "@/shared/account/account";
 import { dollars } from "@/shared/i18n/dollars";
@@ -40,7 +41,7 @@ export function RunTable({ runs, withDetails = true }: TableProps) {
           header: t("benchmarks.policy"),
           cell: (run) => (
             <>
-              {run.policy} {run.revision}
+              {policyLabel(run, t)}
               {run.harness && <div className={styles.note}>{t("benchmarks.harness")}</div>}
             </>
           ),

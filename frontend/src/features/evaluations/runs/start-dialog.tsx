@@ -6,7 +6,7 @@ import { useNavigate } from "react-router";
 
 import type { BenchmarkChoices } from "@/generated/api";
 import { useUser } from "@/shared/account/account";
-import { useI18n } from "@/shared/i18n/i18n";
+import { useI18n, type Translate } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 import { ErrorState, Loading } from "@/shared/ui/states";
@@ -14,7 +14,7 @@ import { TaskGallery } from "@/shared/ui/task-gallery";
 
 import { choicesQuery, useStart } from "./api";
 import { canStart } from "./can-start";
-import { FILE, firstRequest, POOL, runOf, type RunRequest } from "./run-request";
+import { FILE, firstRequest, firstRevision, POOL, runOf, scriptsOf, type RunRequest } from "./run-request";
 import { FileFields } from "./task-file";
 
 const MOST = { seeds: 1_000, parallel: 64, steps: 1_000, seed: 2 ** 31 - 1_001, temperature: 2 };
@@ -54,7 +54,7 @@ function StartForm({ choices, onCancel, onStarted }: PanelProps & { choices: Ben
   const [request, setRequest] = useState(() => firstRequest(choices));
   const run = runOf(request, choices);
   const submit = useMutation({ mutationFn: start, onSuccess: ({ name }) => onStarted(name) });
-  const fields = { choices, request, onChange: (changes: Partial<RunRequest>) => setRequest((before) => ({ ...before, ...changes })) };
+  const fields = { choices, request, onChange: (changes: Partial<RunRequest>) => setRequest((before) => withPolicy({ ...before, ...changes }, choices)) };
   return (
     <form
       onSubmit={(event) => {
@@ -81,6 +81,10 @@ function StartForm({ choices, onCancel, onStarted }: PanelProps & { choices: Ben
     </form>
   );
 }
+
+/** A revision attempts tasks of which none has a script. */
+const withPolicy = (request: RunRequest, choices: BenchmarkChoices): RunRequest =>
+  request.revision !== "" || scriptsOf(request, choices).some ? request : { ...request, revision: firstRevision(choices) };
 
 function TaskFields({ choices: { suites, pools, images, harness_sets: sets }, request, onChange }: FieldsProps) {
   const { t } = useI18n();
@@ -126,19 +130,21 @@ function TaskChoice({ suite, request, onChange }: Omit<FieldsProps, "choices"> &
   );
 }
 
-function PolicyFields({ choices: { revisions, harness_sets: harnessSets }, request, onChange }: FieldsProps) {
+function PolicyFields({ choices, request, onChange }: FieldsProps) {
   const { t } = useI18n();
+  const { revisions, harness_sets: harnessSets } = choices;
+  const scripts = scriptsOf(request, choices);
   const revision = revisions.find(({ id }) => String(id) === request.revision);
   const others = revisions.filter(({ checkpoint }) => checkpoint !== "").map(({ checkpoint }) => checkpoint);
   return (
     <>
       <NativeSelect
         label={t("benchmarks.policy")}
-        description={request.revision === "" && t("benchmarks.start.expert.help")}
+        description={scriptsHelp(scripts, request, t)}
         value={request.revision}
         onChange={(event) => onChange({ revision: event.currentTarget.value, checkpoint: "", checkpointRevision: "" })}
         data={[
-          { value: "", label: t("benchmarks.start.expert") },
+          { value: "", label: t("benchmarks.start.expert"), disabled: !scripts.some },
           ...revisions.map((each) => ({ value: String(each.id), label: `${each.name} ${each.revision}` })),
         ]}
       />
@@ -172,6 +178,13 @@ function PolicyFields({ choices: { revisions, harness_sets: harnessSets }, reque
       )}
     </>
   );
+}
+
+function scriptsHelp({ some, count }: ReturnType<typeof scriptsOf>, { revision }: RunRequest, t: Translate): string | null {
+  if (!some) return t("benchmarks.start.expert.none");
+  if (revision !== "") return null;
+  if (count === null) return t("benchmarks.start.expert.help");
+  return count.scripted === count.tasks ? null : t("benchmarks.start.expert.some", { count: count.scripted, all: count.tasks });
 }
 
 function CountFields({ request, onChange }: FieldsProps) {

@@ -20,6 +20,8 @@ export const benchmarkMessages = {
   "benchmarks.start.pools": "Pools",
   "benchmarks.start.expert": "The tasks' own scripts",
   "benchmarks.start.expert.help": "Browser tasks and tasks that bring a solution have a script. Others fail.",
+  "benchmarks.start.expert.some": "{count} of {all} tasks have a script. The others fail.",
+  "benchmarks.start.expert.none": "None of these tasks has a script of its own.",
   "benchmarks.start.all_tasks": "All tasks: choose some by their pictures",
   "benchmarks.start.some_tasks": "Tasks: {names}",
   "benchmarks.start.files": "Tasks of your own",

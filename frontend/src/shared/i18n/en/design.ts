@@ -22,7 +22,7 @@ export const designMessages = {
   "design.every_level": "Every level",
   "design.open": "Open {name}",
   "design.close": "Close {name}",
-  "design.cell": "{name}, level {level}: {accepted} accepted attempts at {tasks} tasks, {done} of them done",
+  "design.cell": "{name}, level {level}: accepted attempts: {accepted}, tasks: {tasks}, done: {done}",
   "design.gaps": "Most wanted",
   "design.gap": "{accepted} of {wanted} attempts, {tasks} tasks",
   "design.name": "Name",

@@ -53,6 +53,7 @@ export const policyMessages = {
   "policies.dialect.holo_1_5": "Holo1.5",
   "policies.dialect.json_calls": "Any model: JSON calls",
   "policies.model": "Model",
+  "policies.endpoint.scripts": "The tasks' own scripts",
   "policies.endpoint": "Endpoint",
   "policies.checkpoint": "Checkpoint",
   "policies.weight_version": "Weights",
@@ -121,6 +122,7 @@ export const policyMessages = {
   "policies.change.how": "What is to be",
   "policies.change.activate": "Active",
   "policies.change.try": "On trial",
+  "policies.change.end_trial": "End the trial",
   "policies.change.nobody": "Nobody",
   "policies.change.percent": "Percent of the episodes",
   "policies.change.activate.effect": {
@@ -128,14 +130,15 @@ export const policyMessages = {
     other: "{count} open episodes take it up at their next decision point; what is offered there now is withdrawn.",
   },
   "policies.change.try.effect": {
-    one: "About {percent} of the episodes ask it, always the same ones; of {count} open episode as well, at its next decision point.",
-    other: "About {percent} of the episodes ask it, always the same ones; of {count} open episodes as well, at their next decision point.",
+    one: "About {percent} of the episodes ask it, always the same ones. That holds for {count} open episode too, at its next decision point.",
+    other: "About {percent} of the episodes ask it, always the same ones. That holds for {count} open episodes too, at their next decision point.",
   },
   "policies.change.nobody.effect": {
     one: "Nobody proposes any more, in {count} open episode neither: its annotator does every step.",
     other: "Nobody proposes any more, in {count} open episodes neither: their annotators do every step.",
   },
   "policies.change.end_trial.effect": "The trial ends; its episodes go over to the active revision.",
+  "policies.change.server": "Its server does not work now: episodes that ask it get no proposals.",
   "policies.change.confirm": "Change it",
 
   "policies.gate.title": "What a report must show in {pool}",

@@ -168,6 +168,7 @@ export const sharedMessages = {
   "error.network": "The server cannot be reached. Check the connection and try again.",
   "error.not_signed_in": "You are signed out. Sign in again to continue.",
   "error.forbidden": "You may not see this.",
+  "error.part": "This page could not be loaded. The server may be starting, or was updated just now.",
   "error.not_found": "There is nothing here, or it is not yours to see.",
   "error.upload_quota": "You have too many unfinished uploads, or they are too large together. Finish or cancel one first.",
   "error.upload_space": "The server has no room for this file now. Nothing that arrived is lost; try again later.",

@@ -20,6 +20,8 @@ export const benchmarkMessages = {
   "benchmarks.start.pools": "任务池",
   "benchmarks.start.expert": "任务自带的脚本",
   "benchmarks.start.expert.help": "浏览器任务和自带解答的任务有脚本，其他任务会失败。",
+  "benchmarks.start.expert.some": "{all} 个任务中有 {count} 个有脚本，其他任务会失败。",
+  "benchmarks.start.expert.none": "这些任务都没有自带的脚本。",
   "benchmarks.start.all_tasks": "所有任务：按图片选择部分任务",
   "benchmarks.start.some_tasks": "任务：{names}",
   "benchmarks.start.files": "自己的任务",

@@ -166,6 +166,7 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
   "error.network": "无法连接服务器。请检查网络后重试。",
   "error.not_signed_in": "你已退出登录。请重新登录后继续。",
   "error.forbidden": "你无权查看此内容。",
+  "error.part": "无法加载此页面。服务器可能正在启动，或刚刚更新。",
   "error.not_found": "此处没有内容，或者你无权查看。",
   "error.upload_quota": "你的未完成上传过多，或总大小超出限额。请先完成或取消其中一个。",
   "error.upload_space": "服务器目前没有足够空间存放此文件。已上传的内容不会丢失；请稍后再试。",

@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { DataTable } from "./data-table";
 
 const ROWS = [
-  { name: "Mail", waiting: 3 },
+  { name: "Mail", waiting: 5_000 },
   { name: "Files", waiting: 0 },
 ];
 
@@ -39,7 +39,7 @@ it("says of each value what it is, for the eye too where it is a card", () => {
   const table = screen.getByRole("table", { name: "Pools" });
   expect(within(table).getAllByRole("columnheader").map((head) => head.textContent)).toEqual(["Pool", "Waiting", "Details"]);
   expect(screen.getByRole("columnheader", { name: "Waiting" }).title).toBe("Tasks nobody has");
-  expect(screen.getByRole("cell", { name: "3" }).dataset.head).toBe("Waiting");
+  expect(screen.getByRole("cell", { name: "5,000" }).dataset.head).toBe("Waiting");
 });
 
 it("opens one row at a time, where there is something to open", async () => {

@@ -3,6 +3,8 @@ import { ActionIcon, Table, VisuallyHidden } from "@mantine/core";
 import { ChevronDown } from "lucide-react";
 import { Fragment, useId, useState, type Key, type ReactNode } from "react";
 
+import { useI18n } from "@/shared/i18n/i18n";
+
 import styles from "./data-table.module.css";
 
 export interface Column<Row> {
@@ -96,7 +98,9 @@ export function DataTable<Row>({ rows, keyOf, columns, label, details }: Props<R
 }
 
 function Cell<Row>({ column: { header, cell, kind, fullText, className }, row }: { column: Column<Row>; row: Row }) {
-  const body = cell(row);
+  const { number } = useI18n();
+  const value = cell(row);
+  const body = kind === "number" && typeof value === "number" ? number(value) : value;
   return (
     <Table.Td role="cell" data-kind={kind} data-head={header} title={fullText?.(row)} className={className}>
       {kind === "actions" ? <div className={styles.actions}>{body}</div> : body}
