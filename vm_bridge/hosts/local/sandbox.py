@@ -43,6 +43,7 @@ class LocalSandbox(ComputerSandbox):
     ) -> None:
         super().__init__(name, image.name, folder, suites)
         self._image, self._prestarted, self._suites, self._gate = image, prestarted, suites, gate
+        self._computer.image_tools = image.tool_catalog
         self._has_screen = image.manifest.width > 0
         if self._has_screen:
             self.vnc_socket = folder / RFB_SOCKET
