@@ -120,7 +120,7 @@ class MachinePool:
         sandbox = self.sandbox(machine_id)
         self._highest = max(self._highest, token)
         if machine_id not in self._leases or self._leases[machine_id].token != token:
-            self._spawn(self._read_leases())
+            self._spawn(self._learn_lease(machine_id))
         self._last_actions[machine_id] = time.time()
         return sandbox.bind(token)
 
@@ -305,35 +305,35 @@ class MachinePool:
         for machine_id in machine_records.keys() - self._machines.keys() - reservation - self._creating:
             await self._inventory.mark_lost(machine_id, f"{machine_id} is no more")
 
-    async def _read_leases(self) -> None:
-        """Learn of a lease that was given since the ledger was last read."""
-        if known := await self._inventory.machine_records():
-            self._remember(known)
+    async def _learn_lease(self, machine_id: str) -> None:
+        """Learn of a lease that was given since the ledger was last read, as fast on a host of thousands."""
+        whole = self._lease_file is not None and not self._lease_file.complete
+        if known := await self._inventory.machine_records(*(() if whole else (machine_id,))):
+            self._remember(known, whole=whole)
 
-    def _remember(self, known: dict[str, MachineRecord]) -> None:
-        self._leases = {machine_id: record.lease for machine_id, record in known.items() if record.lease}
+    def _remember(self, known: dict[str, MachineRecord], *, whole: bool = True) -> None:
+        """Keep who holds which machine; the `whole` ledger tells of ended leases, too."""
+        ours = {each: record.lease for each, record in known.items() if record.lease and each in self._machines}
+        if whole:
+            self._leases.clear()
+        self._leases |= ours
         if self._lease_file is not None:
-            ours = {each: lease for each, lease in self._leases.items() if each in self._machines}
-            self._lease_file.write(ours, lambda machine_id: describe_machine(self._machines[machine_id]))
+            store = self._lease_file.write if whole else self._lease_file.add
+            store(ours, lambda machine_id: describe_machine(self._machines[machine_id]))
 
     async def _restore_leases(self) -> None:
         """Put back the leases of a ledger that lost its data; holders renew them as before."""
-        for machine_id, lease in tuple(self._leases.items()):
-            sandbox = self._machines.get(machine_id)
-            if sandbox is None or machine_id in self._busy:
-                continue
-            if await self._inventory.restore(describe_machine(sandbox), lease, ttl=RESTORED_TTL_SECONDS):
-                logger.warning("the lease of %s by %s was put back", machine_id, lease.holder)
+        held = (
+            (describe_machine(self._machines[each]), lease)
+            for each, lease in tuple(self._leases.items())
+            if each in self._machines and each not in self._busy
+        )
+        await self._inventory.restore(held, ttl=RESTORED_TTL_SECONDS)
 
     async def _restore_from_disk(self) -> frozenset[str]:
         """The same for what an earlier bridge wrote down, before machines are adopted: holders do not wait so long."""
         kept = {} if self._lease_file is None else self._lease_file.read()
-        restored = set()
-        for machine_id, (machine, lease) in kept.items():
-            if await self._inventory.restore(machine, lease, ttl=RESTORED_TTL_SECONDS):
-                logger.warning("the lease of %s by %s was put back from disk", machine_id, lease.holder)
-                restored.add(machine_id)
-        return frozenset(restored)
+        return await self._inventory.restore(kept.values(), ttl=RESTORED_TTL_SECONDS)
 
     async def _report_all_usage(self) -> None:
         for sandbox in tuple(self._machines.values()):

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, Protocol, Self
 
@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from protocol.base import FrozenModel
 from vm_bridge.drivers.computer.frames import GuestScreen, SharedFrameMemory
 from vm_bridge.drivers.computer.guest_link import EmptyReply, GuestCapabilities, GuestLink, GuestState
+from vm_bridge.drivers.computer.machine_io import ToolCatalog
 from vm_bridge.errors import MachineGone
 from vm_bridge.guest.common.machine_io import tree_digest
 from vm_bridge.guest.common.relay import listen_on_unix_socket
@@ -61,6 +62,8 @@ class PreparedImage:
     """What is mounted at /image/tools, where the manifest wants it."""
     services: tuple[WebProgram, ...]
     """Web programs it has."""
+    tool_catalog: ToolCatalog = field(default_factory=ToolCatalog)
+    """What its own MCP servers offer, once a machine listed it."""
 
     @classmethod
     def read(cls, name: str, folder: Path, tools: Callable[[], Path]) -> Self:

@@ -1,6 +1,8 @@
 """What a host says of its machines, and what it is told to do with them."""
 
 import json
+import logging
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, cast
 
@@ -11,6 +13,8 @@ from vm_bridge.errors import NoMachine
 from vm_bridge.fleet import HostWarning
 from vm_bridge.leases.guard import KEY_PREFIX, RedisScripts
 from vm_bridge.sandbox import Sandbox
+
+logger = logging.getLogger(__name__)
 
 MAX_JOBS_PER_POLL = 100
 REDIS_OPERATOR = "default"
@@ -127,19 +131,24 @@ class HostInventory:
         """A machine is no more; who held it is told why."""
         await self.scripts.run("lose", machine_id, reason)
 
-    async def restore(self, machine: MachineDescription, lease: LeaseRecord, *, ttl: float) -> bool:
-        """Put a lease back that the ledger lost with all its data, for `ttl` seconds.
+    async def restore(self, leases: Iterable[tuple[MachineDescription, LeaseRecord]], *, ttl: float) -> frozenset[str]:
+        """Put leases back that the ledger lost with all its data, for `ttl` seconds.
 
         Returns:
-            Whether it stands again. It does not where the ledger had ended it, or knows the machine.
+            The machines whose leases stand again. One does not where the ledger had ended it, or knows the machine.
         """
-        token, *claim_request = lease
-        described = (machine.id, machine.image, self.url, machine.vnc_socket, machine.capabilities)
-        return bool(await self.scripts.run("restore", self.host, *described, token, int(ttl * 1000), *claim_request))
+        restored = set()
+        for machine, (token, *claim_request) in leases:
+            described = (machine.id, machine.image, self.url, machine.vnc_socket, machine.capabilities)
+            if await self.scripts.run("restore", self.host, *described, token, int(ttl * 1000), *claim_request):
+                logger.warning("the lease of %s by %s was put back", machine.id, claim_request[1])
+                restored.add(machine.id)
+        return frozenset(restored)
 
-    async def machine_records(self) -> dict[str, MachineRecord] | None:
-        """The machines this host is known to have; None when the host itself is not known."""
-        flat = await self.scripts.run("states", self.host)
+    async def machine_records(self, *machine_ids: str) -> dict[str, MachineRecord] | None:
+        """The machines this host is known to have, or those of them that are named; None when the host itself is not
+        known."""
+        flat = await self.scripts.run("states", self.host, *machine_ids)
         if flat is None:
             return None
         return {

@@ -2,7 +2,8 @@
 
 import json
 import logging
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -11,6 +12,9 @@ from protocol.base import FrozenModel
 from vm_bridge.leases.inventory import LeaseRecord, MachineDescription
 
 logger = logging.getLogger(__name__)
+
+MIN_CHANGES = 1_000
+"""After so many changes, and as many as there are leases, the file is written anew."""
 
 
 class _LeaseEntry(FrozenModel):
@@ -25,8 +29,19 @@ class _FileContent(FrozenModel):
     """`machine.capabilities` is a place in `capabilities`."""
 
 
+class _Change(FrozenModel):
+    """A lease that was given, or the machine whose lease has ended."""
+
+    given: _LeaseEntry | None = None
+    ended: str = ""
+
+
 class LeaseFile:
-    """One file of one host, which the bridge alone reads and writes."""
+    """One file of one host, which the bridge alone reads and writes.
+
+    Its first line holds the leases of one moment, each later line a change. One lease costs one line, whatever the
+    number of machines.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -34,18 +49,32 @@ class LeaseFile:
         self._capabilities: dict[str, int] = {}
         """Those of all machines written so far, with their places in the file."""
         self._entries: dict[str, str] = {}
-        """Each machine's entry as JSON: a host with thousands of machines writes one new entry a claim."""
+        """Each machine's entry as JSON."""
+        self._changes = 0
+        """Lines after the first."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the file has what was last given to `write`, so that `add` may follow."""
+        return self._written is not None
 
     def read(self) -> dict[str, tuple[MachineDescription, LeaseRecord]]:
         """The leases as they were last written, by their machines; none where nothing can be read."""
         try:
-            content = _FileContent.model_validate_json(self._path.read_bytes())
+            first, *changes = self._path.read_bytes().split(b"\n")
+            content = _FileContent.model_validate_json(first)
+            entries = {lease.machine.id: lease for lease in content.leases}
+            for change in _parse_changes(changes):
+                if change.given is not None:
+                    entries[change.given.machine.id] = change.given
+                else:
+                    entries.pop(change.ended, None)
             return {
-                lease.machine.id: (
+                machine_id: (
                     lease.machine._replace(capabilities=content.capabilities[int(lease.machine.capabilities)]),
                     lease.record,
                 )
-                for lease in content.leases
+                for machine_id, lease in entries.items()
             }
         except FileNotFoundError:
             return {}
@@ -54,7 +83,7 @@ class LeaseFile:
             return {}
 
     def write(self, leases: Mapping[str, LeaseRecord], describe: Callable[[str], MachineDescription]) -> None:
-        """Replace what is there, in one step, where it has changed. A full disk keeps the last leases.
+        """Have these leases and no others, where they are not there already. A full disk keeps the last leases.
 
         Args:
             leases: Who holds which machine, by the machine's id.
@@ -62,31 +91,84 @@ class LeaseFile:
         """
         if leases == self._written:
             return
-        before = self._written or {}
-        self._entries = {
-            machine_id: self._entries[machine_id]
-            if before.get(machine_id) == record
-            else self._entry(describe(machine_id), record)
-            for machine_id, record in leases.items()
-        }
-        capabilities = json.dumps(list(self._capabilities))
-        try:
-            fresh = self._path.with_suffix(".new")
-            fresh.write_text(f'{{"capabilities":{capabilities},"leases":[{",".join(self._entries.values())}]}}')
-            fresh.replace(self._path)
-        except OSError as error:
-            logger.warning("leases cannot be written to disk: %s", error)
-            self._written = None
+        whole, known = self._written is None, self._written or {}
+        given = {machine_id: record for machine_id, record in leases.items() if known.get(machine_id) != record}
+        self._written = known
+        self._change(given, [machine_id for machine_id in known if machine_id not in leases], describe, whole=whole)
+
+    def add(self, leases: Mapping[str, LeaseRecord], describe: Callable[[str], MachineDescription]) -> None:
+        """Have these leases too, in place of earlier ones of their machines; does nothing unless `complete`."""
+        if self._written is None:
             return
-        self._written = dict(leases)
+        given = {machine_id: record for machine_id, record in leases.items() if self._written.get(machine_id) != record}
+        self._change(given, (), describe)
 
     def clear(self) -> None:
         """No machine is leased any more."""
         self.write({}, _describe_none)
 
+    def _change(
+        self,
+        given: Mapping[str, LeaseRecord],
+        ended: Collection[str],
+        describe: Callable[[str], MachineDescription],
+        *,
+        whole: bool = False,
+    ) -> None:
+        """Append what has changed, or write all anew where that is due."""
+        assert self._written is not None
+        places = len(self._capabilities)
+        for machine_id in ended:
+            del self._entries[machine_id], self._written[machine_id]
+        self._entries |= {machine_id: self._entry(describe(machine_id), record) for machine_id, record in given.items()}
+        self._written |= given
+        lines = [*map(_ended_line, ended), *(_given_line(self._entries[machine_id]) for machine_id in given)]
+        if not lines and not whole:
+            return
+        due = self._changes + len(lines) > max(MIN_CHANGES, len(self._entries))
+        whole = whole or due or places != len(self._capabilities)
+        try:
+            if whole:
+                self._replace_file()
+            else:
+                # Where somebody removed the file, what follows would be half of it.
+                with open(os.open(self._path, os.O_WRONLY | os.O_APPEND), "w", encoding="utf-8") as file:
+                    file.write("".join(lines))
+        except OSError as error:
+            # The next time all is written, since the last line may be half of one.
+            logger.warning("leases cannot be written to disk: %s", error)
+            self._written = None
+            self._entries.clear()
+            return
+        self._changes = 0 if whole else self._changes + len(lines)
+
+    def _replace_file(self) -> None:
+        capabilities = json.dumps(list(self._capabilities))
+        fresh = self._path.with_suffix(".new")
+        fresh.write_text(f'{{"capabilities":{capabilities},"leases":[{",".join(self._entries.values())}]}}\n')
+        fresh.replace(self._path)
+
     def _entry(self, machine: MachineDescription, record: LeaseRecord) -> str:
         place = self._capabilities.setdefault(machine.capabilities, len(self._capabilities))
         return _LeaseEntry(machine=machine._replace(capabilities=str(place)), record=record).model_dump_json()
+
+
+def _parse_changes(lines: Iterable[bytes]) -> Iterable[_Change]:
+    """The changes up to the first line that is none: where the disk was full, half a line is the last."""
+    for line in filter(None, lines):
+        try:
+            yield _Change.model_validate_json(line)
+        except ValidationError as error:
+            logger.warning("the rest of the leases on disk cannot be read: %s", error)
+            return
+
+
+def _given_line(entry: str) -> str:
+    return f'{{"given":{entry}}}\n'
+
+
+def _ended_line(machine_id: str) -> str:
+    return _Change(ended=machine_id).model_dump_json() + "\n"
 
 
 def _describe_none(machine_id: str) -> MachineDescription:

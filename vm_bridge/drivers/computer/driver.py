@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from protocol.actions.tools import Tool
 from protocol.actions.types import Action, UploadFile, find_off_screen_point
 from protocol.blobs import BlobRef
 from protocol.trajectory.observations import MachineSnapshot, Observation, Rest, Transition
@@ -23,7 +24,7 @@ from vm_bridge.drivers.computer.guest_link import (
     ObserveReply,
     PerformReply,
 )
-from vm_bridge.drivers.computer.machine_io import GuestIO
+from vm_bridge.drivers.computer.machine_io import GuestIO, ToolCatalog
 from vm_bridge.drivers.computer.suite_environment import GuestEnvironment
 from vm_bridge.drivers.file_staging import FileStaging
 from vm_bridge.drivers.task_parameters import parse_image_format, parse_mcp_servers
@@ -67,6 +68,8 @@ class ComputerDriver:
         self.frames = DesktopFrames()
         self.pictures = ScreenshotStore(None if folder is None else folder / "pictures")
         self.file_staging = FileStaging()
+        self.image_tools = ToolCatalog()
+        """The tools of the image's own MCP servers; a host gives all machines of an image the same."""
         self.suites = suites
         self.task: Task | None = None
         self.fence = 1
@@ -190,6 +193,10 @@ class ComputerDriver:
     def inside(self, fence: int) -> GuestIO:
         """The inside, for one lease."""
         return GuestIO(self.link, fence)
+
+    async def tools(self, fence: int) -> tuple[Tool, ...]:
+        """What can be called by name. Servers of a task are asked each time: theirs may change between two tasks."""
+        return await self.inside(fence).tools(ToolCatalog() if parse_mcp_servers(self.task) else self.image_tools)
 
     def read_blob(self, ref: BlobRef) -> bytes:
         """A picture, or a file that was brought out. Raises UnknownBlob."""

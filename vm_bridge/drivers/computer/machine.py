@@ -113,7 +113,7 @@ class ComputerMachine:
         return GuestTerminals(self._computer.link, self._fence)
 
     async def tools(self) -> tuple[Tool, ...]:
-        return await self._computer.inside(self._fence).tools()
+        return await self._computer.tools(self._fence)
 
     async def stage_upload(self, data: bytes, media_type: str) -> BlobRef:
         return self._computer.file_staging.keep(data, media_type)

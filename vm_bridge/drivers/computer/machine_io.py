@@ -84,6 +84,14 @@ class ToolsReply(FrozenModel):
     failures: dict[str, str]
 
 
+class ToolCatalog:
+    """The tools that a set of MCP servers offers, once they were listed: the same on every machine with these
+    servers."""
+
+    def __init__(self) -> None:
+        self.tools: tuple[Tool, ...] = ()
+
+
 class GuestIO:
     """Calls to the inside of one guest under one fencing token."""
 
@@ -120,11 +128,21 @@ class GuestIO:
             "tools.configure", EmptyReply, servers={n: s.model_dump(mode="json") for n, s in servers.items()}
         )
 
-    async def tools(self) -> tuple[Tool, ...]:
-        """What can be called by name; a server that does not start is logged and has no tools."""
+    async def tools(self, catalog: ToolCatalog) -> tuple[Tool, ...]:
+        """What can be called by name; a server that does not start is logged and has no tools.
+
+        Args:
+            catalog: Spares the wait for the servers where it has the tools, which then start a moment later; otherwise
+                it gets them.
+        """
+        if catalog.tools:
+            await self.call("tools.warm_up", EmptyReply)
+            return catalog.tools
         found = await self.call("tools.list", ToolsReply)
         for server, why in found.failures.items():
             logger.warning("no tools of the MCP server %s: %s", server, why)
+        if not found.failures:
+            catalog.tools = found.tools
         return found.tools
 
     async def _whole(self, call: str, most: int, **arguments: Any) -> bytes:

@@ -16,9 +16,14 @@ class PrestartedSandboxes:
         self.folder, self.sandboxes = folder, sandboxes
         self._coming: dict[str, asyncio.Task[ProcessSandbox]] = {}
 
-    async def take(self, image: PreparedImage) -> ProcessSandbox:
-        """A tree of this image without a desktop. Raises MachineGone when none can be started."""
-        coming = self._coming.pop(image.name, None)
+    async def take(self, image: PreparedImage, *, for_task: bool) -> ProcessSandbox:
+        """A tree of this image without a desktop. Raises MachineGone when none can be started.
+
+        One with programs of its own takes seconds until it is ready. It is kept for a task, which somebody waits for: a
+        machine that is put back after its lease would take it just before the next claim.
+        """
+        keep = image.manifest.start and not for_task
+        coming = None if keep else self._coming.pop(image.name, None)
         if coming is not None:
             tree = await self._arrived(coming)
             if tree is not None:

@@ -43,6 +43,7 @@ class LocalSandbox(ComputerSandbox):
     ) -> None:
         super().__init__(name, image.name, folder, suites)
         self._image, self._prestarted, self._suites, self._gate = image, prestarted, suites, gate
+        self._computer.image_tools = image.tool_catalog
         self._has_screen = image.manifest.width > 0
         if self._has_screen:
             self.vnc_socket = folder / RFB_SOCKET
@@ -89,7 +90,7 @@ class LocalSandbox(ComputerSandbox):
         task, twin = self._computer.task, ComputerDriver(self._suites)
         twin.file_staging = self._computer.file_staging
         try:
-            tree = await self._begun(parse_screen_size(task))
+            tree = await self._begun(task)
         except BridgeError as error:
             raise CannotRestore(f"no second desktop could be started: {error}") from error
         twin.attach(tree.link, tree.screen, tree.fence)
@@ -134,7 +135,7 @@ class LocalSandbox(ComputerSandbox):
         ending = asyncio.create_task(old.end()) if old is not None else None
         new = None
         try:
-            new = await self._begun(parse_screen_size(task))
+            new = await self._begun(task)
         finally:
             if ending is not None:
                 await self._ended(ending, new)
@@ -142,10 +143,10 @@ class LocalSandbox(ComputerSandbox):
         self._note(task)
         self._prestarted.refill(self._image)
 
-    async def _begun(self, size: tuple[int, int] | None) -> ProcessSandbox:
-        manifest = self._image.manifest
+    async def _begun(self, task: Task | None) -> ProcessSandbox:
+        manifest, size = self._image.manifest, parse_screen_size(task)
         width, height = size if size is not None and self._has_screen else (manifest.width, manifest.height)
-        tree = await self._prestarted.take(self._image)
+        tree = await self._prestarted.take(self._image, for_task=task is not None)
         begun = False
         try:
             await tree.begin(fence=self._computer.fence, width=width, height=height)
