@@ -33,8 +33,8 @@ def merge_specialists(turn: Turn, parts: Sequence[Checkpoint], programs: Program
 def _run_merge(
     folder: Path, out: Path, parts: Sequence[Checkpoint], weights: Sequence[float], programs: ProgramRunner
 ) -> None:
-    told = [{"checkpoint": part.path, "weight": weight} for part, weight in zip(parts, weights, strict=True)]
-    file_write(folder / f"{MERGE}.json", {"out": str(out), "parts": told})
+    merged = [{"checkpoint": part.path, "weight": weight} for part, weight in zip(parts, weights, strict=True)]
+    file_write(folder / f"{MERGE}.json", {"out": str(out), "parts": merged})
     log = folder / f"{MERGE}.log"
     programs.run([trainer_python(), "-m", "trainer", "merge", "--config", str(folder / f"{MERGE}.json")], log=log)
     if not out.is_dir():

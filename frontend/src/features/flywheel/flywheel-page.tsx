@@ -86,7 +86,7 @@ function FlywheelSection({ flywheel, onEdit }: { flywheel: WheelOut; onEdit: () 
       }
     >
       <p className={styles.note}>
-        {t("flywheel.of", { pool: [flywheel.pool, ...(flywheel.recipe.pools ?? [])].join(", "), policy: flywheel.recipe.policy })} · {clock}
+        {t("flywheel.of", { pool: [flywheel.pool, ...flywheel.recipe.pools].join(", "), policy: flywheel.recipe.policy })} · {clock}
       </p>
       <Problem error={change.error} />
       {flywheel.turns.length === 0 ? (

@@ -77,7 +77,7 @@ function Sources({ recipe, onChange }: Props) {
 function FurtherPools({ recipe, onChange }: Props) {
   const { t } = useI18n();
   const pools = useQuery(poolsQuery);
-  const chosen = recipe.pools ?? [];
+  const chosen = recipe.pools;
   const names = new Set([...(pools.data ?? []).map(({ name }) => name), ...chosen]);
   const apart = recipe.specialists?.weights ?? "none";
   return (

@@ -37,8 +37,8 @@ const FACTS: Record<StageOut["name"], (result: Result, t: T) => readonly string[
   ],
   mix: (result, t) =>
     Object.entries(result).map(([name, counted]) => {
-      const { phase: told, domain, fresh, earlier, own, sources } = asRecord(counted);
-      const phase = PHASES.find((one) => one === (told ?? name));
+      const { phase: named, domain, fresh, earlier, own, sources } = asRecord(counted);
+      const phase = PHASES.find((one) => one === (named ?? name));
       const from = asStrings(sources).join(", ");
       const counts = { phase: phase ? trainingName({ phase, domain: asText(domain) }, t) : name, fresh: asNumber(fresh), earlier: asNumber(earlier), own: asNumber(own), sources: from };
       return t(asNumber(own) > 0 ? "flywheel.result.mix_own" : "flywheel.result.mix", counts);

@@ -1,8 +1,11 @@
 /** What covers the picture while there is nothing to act on: the machine starts, none is free, the task is paused. */
 import { act, screen } from "@testing-library/react";
-import { expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
 
 import { renderWorkspace } from "@/features/annotate/testing/harness";
+
+// Queries of tests that come later in this process wait for a network.
+afterEach(() => void window.dispatchEvent(new Event("online")));
 
 const branch = { episode: "e0", steps: 3, state: "wanted", reason: "" } as const;
 
