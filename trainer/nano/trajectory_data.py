@@ -182,8 +182,8 @@ class TrajectoryDecisions:
         return [self._decided(random, self._one(random, path, each)) for (path, _), each in tasks]
 
     def _decided(self, random: Random, stored: StoredDecision) -> Decision:
-        if stored.thought and random.random() < self._spoken and (said := stored.by_thought(self._decision_tokenizer)):
-            return said
+        if stored.thought and random.random() < self._spoken and (named := stored.by_thought(self._decision_tokenizer)):
+            return named
         other_part = stored.parts is not None and random.random() < self._others
         return (stored.other(self._decision_tokenizer, random, self._ordered) if other_part else None) or stored.whole()
 
