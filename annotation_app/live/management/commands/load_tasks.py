@@ -42,4 +42,4 @@ class Command(BaseCommand):
             raise CommandError(f"{error.code}: {error.message}") from error
         except DataError as error:
             raise CommandError(f"The database cannot keep it: {error}") from error
-        self.stdout.write(f"{new} new tasks of {len(definitions)}.")
+        self.stdout.write(f"New tasks: {new} of {len(definitions)}.")

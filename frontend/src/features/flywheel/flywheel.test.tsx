@@ -280,7 +280,7 @@ describe("a cycle's page", () => {
     const people = { episodes: 10, hours: 0.5, judged: 40, corrected: 8, gain: -0.0125, gain_per_hour: -0.025 };
     const rate = { successes: 50, attempts: 80, rate: 0.625, low: 0.5, high: 0.7 };
     open({ cycle: { ...OUT, row: { ...CYCLE, people, success: rate, success_before: rate } } });
-    expect(await screen.findByText(/0\.50 hours of work in 10 episodes: 40 proposals judged, 8 of them corrected/)).toBeTruthy();
+    expect(await screen.findByText(/Hours of work: 0\.50\. Episodes: 10\. Proposals judged: 40, of them corrected: 8\./)).toBeTruthy();
     expect(screen.getByText(/That is -2\.5 points an hour/)).toBeTruthy();
     expect(screen.getByText("passed: not worse")).toBeTruthy();
   });

@@ -45,7 +45,7 @@ function References({ pool, task, onDone }: { readonly pool: number; readonly ta
               header: t("pools.reference.by"),
               kind: "name",
               cell: ({ id, annotator }) => (
-                <Anchor component={Link} to={`/replay/${id}`} size="sm">
+                <Anchor component={Link} to={`/episodes/${id}`} size="sm">
                   {annotator}
                 </Anchor>
               ),

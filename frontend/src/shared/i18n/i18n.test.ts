@@ -23,6 +23,11 @@ describe("catalogues", () => {
     expect(different.map(([key]) => key)).toEqual([]);
   });
 
+  it("have a singular where they count things", () => {
+    const counting = Object.entries(en).filter(([, message]) => typeof message === "string" && /\{count\} (?!of |in |or )([a-z]+ )*?[a-z]{2,}s\b/.test(message));
+    expect(counting.map(([key]) => key)).toEqual([]);
+  });
+
   it("leave no text empty", () => {
     for (const catalogue of Object.values(catalogues)) {
       expect(Object.entries(catalogue).filter(([, message]) => message === "")).toEqual([]);

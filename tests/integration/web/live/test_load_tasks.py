@@ -32,9 +32,9 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_new_tasks_come_behind_the_others_once(world: World, file: Path) -> None:
-    assert load("real", file) == "2 new tasks of 3.\n"
+    assert load("real", file) == "New tasks: 2 of 3.\n"
     assert keys() == ["one", "two", "three", "four", "five"]
-    assert load("real", file) == "0 new tasks of 3.\n"
+    assert load("real", file) == "New tasks: 0 of 3.\n"
     assert len(keys()) == 5
 
 
@@ -42,7 +42,7 @@ def test_task_folders_of_harbor_come_into_a_pool(world: World, tmp_path: Path) -
     for path, data in GOOD.items():
         (tmp_path / "one" / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "one" / path).write_bytes(data)
-    assert load("real", tmp_path) == "1 new tasks of 1.\n"
+    assert load("real", tmp_path) == "New tasks: 1 of 1.\n"
     assert "harbor/lab/sum" in keys()
     (tmp_path / "one" / "tests" / "link").symlink_to("/etc/passwd")
     with pytest.raises(CommandError, match=r"harbor_link: .*one: link is a link"):
@@ -56,7 +56,7 @@ def test_a_pool_of_containers_takes_any_dockerfile(world: World, tmp_path: Path)
     with pytest.raises(CommandError, match="harbor_unsupported"):
         load("real", tmp_path)
     Pool.objects.filter(name="real").update(image=CONTAINER_IMAGE)
-    assert load("real", tmp_path) == "1 new tasks of 1.\n"
+    assert load("real", tmp_path) == "New tasks: 1 of 1.\n"
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_file_with_a_fault_adds_nothing(world: World, file: Path, more: str, s
 def test_a_byte_order_mark_and_a_line_separator_mean_nothing(world: World, tmp_path: Path) -> None:
     file = tmp_path / "tasks.jsonl"
     file.write_text('\ufeff{"id": "four", "instruction": "a\u2028b"}\r\n')
-    assert load("real", file) == "1 new tasks of 1.\n"
+    assert load("real", file) == "New tasks: 1 of 1.\n"
     assert Task.objects.get(key="four").definition.instruction == "a\u2028b"
 
 
@@ -94,7 +94,7 @@ def test_pool_and_file_must_exist(world: World, file: Path) -> None:
 
 async def test_a_suite_is_asked_of_the_bridge(stack: Stack) -> None:
     before = await sync_to_async(keys)()
-    assert "new tasks" in await sync_to_async(load)("real", "--suite", "desktop")
+    assert "New tasks" in await sync_to_async(load)("real", "--suite", "desktop")
     assert len(await sync_to_async(keys)()) > len(before)
     with pytest.raises(CommandError):
         await sync_to_async(load)("real", "--suite", "nothing")

@@ -24,7 +24,7 @@ export const designMessages = {
   "design.close": "Close {name}",
   "design.cell": "{name}, level {level}: accepted attempts: {accepted}, tasks: {tasks}, done: {done}",
   "design.gaps": "Most wanted",
-  "design.gap": "{accepted} of {wanted} attempts, {tasks} tasks",
+  "design.gap": "attempts: {accepted} of {wanted}, tasks: {tasks}",
   "design.name": "Name",
   "design.importance": "Importance",
   "design.save": "Save",

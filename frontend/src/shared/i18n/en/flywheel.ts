@@ -180,7 +180,7 @@ export const flywheelMessages = {
   "flywheel.before": "Before",
   "flywheel.overridden": "Overridden",
   "flywheel.people": "People's time",
-  "flywheel.people.done": "{hours} hours of work in {episodes} episodes: {judged} proposals judged, {corrected} of them corrected.",
+  "flywheel.people.done": "Hours of work: {hours}. Episodes: {episodes}. Proposals judged: {judged}, of them corrected: {corrected}.",
   "flywheel.people.gain": "Success at the gate changed by {points} points.",
   "flywheel.people.per_hour": "That is {points} points an hour.",
   "flywheel.people.no_gain": "The gate has not compared anything yet.",

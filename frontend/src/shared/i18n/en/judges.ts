@@ -80,7 +80,7 @@ export const judgeMessages = {
   "judges.settings.max_tokens.help": "A reply that is cut off is no verdict.",
   "judges.try": "Try",
   "judges.try_one": "Try {judge} on labelled episodes of {pool}",
-  "judges.try.help": "Judges the newest {count} episodes that annotators called done or not done",
+  "judges.try.help": { one: "Judges the newest episode that an annotator called done or not done", other: "Judges the newest {count} episodes that annotators called done or not done" },
   "judges.unused": "Judges that are not in use",
   "judges.delete": "Delete",
   "judges.delete_one": "Delete {judge}",

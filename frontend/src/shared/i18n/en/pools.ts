@@ -158,8 +158,8 @@ export const poolMessages = {
   "pools.upload.choose": "Choose a file",
   "pools.upload.look": "Look at it first",
   "pools.upload.add": { one: "Add {count} task", other: "Add {count} tasks" },
-  "pools.upload.found": "{count} new tasks; the pool has {known} already.",
-  "pools.upload.added": "{count} tasks were added; the pool had {known} already.",
+  "pools.upload.found": { one: "{count} new task; the pool has {known} already.", other: "{count} new tasks; the pool has {known} already." },
+  "pools.upload.added": { one: "{count} task was added; the pool had {known} already.", other: "{count} tasks were added; the pool had {known} already." },
   "pools.upload.faults": { one: "{count} row is wrong; nothing is added.", other: "{count} rows are wrong; nothing is added." },
   "pools.upload.fault": "Row {row}: {reason}",
 

@@ -220,6 +220,6 @@ export const reviewMessages = {
   "shared_tasks.right_only": "Only the right one did",
   "shared_tasks.neither": "Neither did",
   "shared_tasks.unknown": "Unknown",
-  "shared_tasks.more": "The {count} tasks that were added last are counted and listed.",
+  "shared_tasks.more": { one: "The task that was added last is counted and listed.", other: "The {count} tasks that were added last are counted and listed." },
   "shared_tasks.steps": { one: "{count} step, {name}", other: "{count} steps, {name}" },
 } as const satisfies Record<string, Message>;

@@ -147,7 +147,7 @@ export const sharedMessages = {
   "step.clipboard.to": "Written to the machine's clipboard",
   "step.clipboard.empty": "The clipboard was empty",
   "step.inputs": { one: "{count} input", other: "{count} inputs" },
-  "step.inputs.more": "{count} more inputs are not listed",
+  "step.inputs.more": { one: "{count} more input is not listed", other: "{count} more inputs are not listed" },
   "thumbnail.none": "No picture",
 
   "connection.pending": { one: "{count} command waits to be sent.", other: "{count} commands wait to be sent." },
