@@ -2,11 +2,10 @@
 
 import os
 import select
-import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from Xlib import X, display
@@ -81,7 +80,7 @@ class WindowManager:
     """Starts on construction, which needs the X server; `wait` returns once it manages windows."""
 
     def __init__(self) -> None:
-        self._watch, self._managing = ExitStack(), False
+        self._watch = ExitStack()
         self._root, self._atom, self._changed = self._watch.enter_context(_watch_root_window())
         size = self._root.get_geometry()
         # In the middle of the screen the pointer would rest on whatever is there and bring up its hint.
@@ -89,38 +88,23 @@ class WindowManager:
         self._process = _start("openbox")
 
     def wait(self) -> None:
-        """Nothing happens the second time. Raises DesktopStartError."""
-        if self._managing:
-            return
+        """Raises DesktopStartError."""
         with self._watch:
             ends = time.monotonic() + WINDOW_MANAGER_SECONDS
             while self._root.get_full_property(self._atom("_NET_SUPPORTING_WM_CHECK"), X.AnyPropertyType) is None:
                 if not self._changed(ends):
                     raise DesktopStartError("the window manager did not start")
-        self._managing = True
 
     def end(self) -> None:
-        """Returns when it has ended."""
+        """In place of `wait`: returns when it has ended."""
         with self._watch:
             _end(self._process)
 
 
-class Program:
-    """One of an image's own programs; it appears a moment later."""
-
-    def __init__(self, command: list[str]) -> None:
-        self._process = _start(*command)
-
-    def end(self) -> None:
-        """Returns when it has ended, and has no processes in its group any more."""
-        with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-
-
-def start_programs(commands: list[list[str]]) -> list[Program]:
-    """An image's own programs, by their commands."""
-    return [Program(command) for command in commands]
+def start_programs(programs: list[list[str]]) -> None:
+    """An image's own programs; they appear a moment later."""
+    for program in programs:
+        _start(*program)
 
 
 class DesktopIcons:

@@ -22,7 +22,7 @@ from vm_bridge.guest.linux.port_listeners import start_port_listeners
 from vm_bridge.guest.linux.suite_tools import TOOLS
 
 if TYPE_CHECKING:  # Xlib takes long to load
-    from vm_bridge.guest.linux.desktop_programs import Program, WindowManager, XServer
+    from vm_bridge.guest.linux.desktop_programs import WindowManager, XServer
 
 SKELETON, MANIFEST, TIMER_LIMITS = Path("/image/home"), Path("/image/image.json"), Path("/image/patience.json")
 CAPABILITY_VERSION = 0x20080522
@@ -36,9 +36,6 @@ BOUNDS = {
     RLIMIT_MSGQUEUE: 819_200,
 }
 """Most of what the kernel keeps for the programs of a sandbox: bytes, but for signals that wait, which are counted."""
-PROGRAMS_SECONDS = 1.0
-"""How long a guest waits for its host before it starts the image's programs: a machine that was just handed over in its
-place needs the processors."""
 OBSERVED_SLOTS, STREAMED_SLOTS, LEARNING_SLOTS = (0, 1), (2, 3), (4,)
 """Which frame slots of the shared memory are whose."""
 
@@ -73,17 +70,14 @@ def main() -> None:
 
 
 class DesktopPreloader(threading.Thread):
-    """Loads what a desktop needs, and starts the X server of the image's own size, the window manager and the image's
-    programs, while there is none to drive yet."""
+    """Loads what a desktop needs, and starts the X server of the image's own size and the window manager, while there
+    is none to drive yet."""
 
     def __init__(self) -> None:
         super().__init__()
         self.manifest: dict[str, Any] = json.loads(MANIFEST.read_text())
         self._size: tuple[int, int] = self.manifest.get("width", 0), self.manifest.get("height", 0)
         self._screen: tuple[XServer, WindowManager] | None = None
-        self._programs: list[Program] | None = None
-        self._wanted = threading.Event()
-        """Set when the host wants the desktop."""
         self.home_filled = threading.Event()
         """Set when the home folder is there, which the window manager reads."""
 
@@ -95,7 +89,7 @@ class DesktopPreloader(threading.Thread):
     def run(self) -> None:
         if not self.has_screen:
             return
-        from vm_bridge.guest.linux.desktop_programs import WindowManager, XServer, start_programs
+        from vm_bridge.guest.linux.desktop_programs import WindowManager, XServer
 
         server = XServer(*self._size)
         import datetime  # noqa: F401
@@ -110,12 +104,7 @@ class DesktopPreloader(threading.Thread):
 
         server.wait()
         self.home_filled.wait()
-        window_manager = WindowManager()
-        self._screen = server, window_manager
-        programs = self.manifest.get("start", [])
-        if programs and not self._wanted.wait(PROGRAMS_SECONDS):
-            window_manager.wait()
-            self._programs = start_programs(programs)
+        self._screen = server, WindowManager()
 
     def screen(self, width: int, height: int) -> "tuple[XServer, WindowManager]":
         """The X server and the window manager, which may be starting still; of another size, new ones in their place.
@@ -124,28 +113,17 @@ class DesktopPreloader(threading.Thread):
         """
         from vm_bridge.guest.linux.desktop_programs import WindowManager, XServer
 
-        self._wanted.set()
         self.join()
         screen, self._screen = self._screen, None
         if screen is not None and (width, height) == self._size:
             return screen
         if screen is not None:
-            programs, self._programs = self._programs, None
-            for program in programs or ():
-                program.end()
             server, window_manager = screen
             window_manager.end()
             server.end()
         server = XServer(width, height)
         server.wait()
         return server, WindowManager()
-
-    def start_programs(self) -> None:
-        """Start the image's programs, unless those run that were started on the screen that `screen` gave."""
-        from vm_bridge.guest.linux.desktop_programs import start_programs
-
-        if self._programs is None:
-            self._programs = start_programs(self.manifest.get("start", []))
 
 
 def start_desktop(
@@ -156,7 +134,7 @@ def start_desktop(
         from vm_bridge.guest.linux.headless import HeadlessDesktop
 
         return HeadlessDesktop(machine_io)
-    from vm_bridge.guest.linux.desktop_programs import DesktopIcons
+    from vm_bridge.guest.linux.desktop_programs import DesktopIcons, start_programs
 
     server, window_manager = preloader.screen(width, height)
     from vm_bridge.guest.linux.desktop import LinuxDesktop
@@ -178,7 +156,7 @@ def start_desktop(
         machine_io,
     )
     window_manager.wait()
-    preloader.start_programs()
+    start_programs(preloader.manifest.get("start", []))
     desktop.icons = DesktopIcons() if preloader.manifest.get("icons", False) else None
     return desktop
 

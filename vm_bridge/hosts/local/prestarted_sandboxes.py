@@ -1,4 +1,4 @@
-"""Trees that stand ready, each with a guest that waits and no desktop: half of a start done before it is asked for."""
+"""Sandboxes that are started before they are needed: each has a guest that waits and no desktop yet."""
 
 import asyncio
 import secrets
@@ -10,20 +10,15 @@ from vm_bridge.hosts.process_sandbox import PreparedImage, ProcessSandbox, Proce
 
 
 class PrestartedSandboxes:
-    """Keeps one tree of each image ready from its first use on; `folder` is where trees are made."""
+    """Keeps one sandbox of each image ready from its first use on; `folder` is where they are made."""
 
     def __init__(self, folder: Path, sandboxes: ProcessSandboxFactory) -> None:
         self.folder, self.sandboxes = folder, sandboxes
         self._coming: dict[str, asyncio.Task[ProcessSandbox]] = {}
 
-    async def take(self, image: PreparedImage, *, for_task: bool) -> ProcessSandbox:
-        """A tree of this image without a desktop. Raises MachineGone when none can be started.
-
-        One with programs of its own takes seconds until it is ready. It is kept for a task, which somebody waits for: a
-        machine that is put back after its lease would take it just before the next claim.
-        """
-        keep = image.manifest.start and not for_task
-        coming = None if keep else self._coming.pop(image.name, None)
+    async def take(self, image: PreparedImage) -> ProcessSandbox:
+        """A sandbox of this image without a desktop. Raises MachineGone when none can be started."""
+        coming = self._coming.pop(image.name, None)
         if coming is not None:
             tree = await self._arrived(coming)
             if tree is not None:

@@ -90,7 +90,7 @@ class LocalSandbox(ComputerSandbox):
         task, twin = self._computer.task, ComputerDriver(self._suites)
         twin.file_staging = self._computer.file_staging
         try:
-            tree = await self._begun(task)
+            tree = await self._begun(parse_screen_size(task))
         except BridgeError as error:
             raise CannotRestore(f"no second desktop could be started: {error}") from error
         twin.attach(tree.link, tree.screen, tree.fence)
@@ -135,7 +135,7 @@ class LocalSandbox(ComputerSandbox):
         ending = asyncio.create_task(old.end()) if old is not None else None
         new = None
         try:
-            new = await self._begun(task)
+            new = await self._begun(parse_screen_size(task))
         finally:
             if ending is not None:
                 await self._ended(ending, new)
@@ -143,10 +143,10 @@ class LocalSandbox(ComputerSandbox):
         self._note(task)
         self._prestarted.refill(self._image)
 
-    async def _begun(self, task: Task | None) -> ProcessSandbox:
-        manifest, size = self._image.manifest, parse_screen_size(task)
+    async def _begun(self, size: tuple[int, int] | None) -> ProcessSandbox:
+        manifest = self._image.manifest
         width, height = size if size is not None and self._has_screen else (manifest.width, manifest.height)
-        tree = await self._prestarted.take(self._image, for_task=task is not None)
+        tree = await self._prestarted.take(self._image)
         begun = False
         try:
             await tree.begin(fence=self._computer.fence, width=width, height=height)
