@@ -13,7 +13,8 @@ from redis.exceptions import RedisError
 from vm_bridge.creation_backoff import CreationBackoff
 from vm_bridge.errors import BridgeError, MachineGone, NoMachine
 from vm_bridge.leases import LeaseGuard
-from vm_bridge.leases.inventory import HostInventory, HostJob, LeaseRecord, MachineRecord, describe_machine
+from vm_bridge.leases.inventory import HostInventory, HostJob, describe_machine
+from vm_bridge.leases.known_leases import KnownLeases
 from vm_bridge.leases.lease_file import LeaseFile
 from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Host, Sandbox
@@ -65,8 +66,7 @@ class MachinePool:
         """Names of machines being made."""
         self._highest = 0
         """The highest token a call came with."""
-        self._leases: dict[str, LeaseRecord] = {}
-        """Who held which machine when the ledger was last read: put back where Redis has lost its data."""
+        self._leases = KnownLeases(inventory, lease_file, lambda each: describe_machine(self._machines[each]))
         self._misses: dict[str, int] = {}
         """How often in a row a machine did not answer."""
         self._suspects: set[str] = set()
@@ -119,8 +119,8 @@ class MachinePool:
         await self._lease_guard.check(machine_id, token, driver)
         sandbox = self.sandbox(machine_id)
         self._highest = max(self._highest, token)
-        if machine_id not in self._leases or self._leases[machine_id].token != token:
-            self._spawn(self._learn_lease(machine_id))
+        if machine_id not in self._leases or self._leases.leases[machine_id].token != token:
+            self._spawn(self._leases.learn(machine_id, self._machines))
         self._last_actions[machine_id] = time.time()
         return sandbox.bind(token)
 
@@ -291,10 +291,9 @@ class MachinePool:
     async def _find_lost(self) -> None:
         """Put right what the ledger and this host do not agree about: Redis lost its memory, or a way broke off."""
         reservation = set(self._creating)
-        known = await self._inventory.machine_records()
+        known = await self._leases.read_all(self._machines)
         if known is None:
             return  # the next beat registers this host and puts its leases back
-        self._remember(known)
         machine_records = {machine_id: record.state for machine_id, record in known.items()}
         idle = self._machines.keys() - self._busy
         suspects = {machine_id for machine_id in idle if machine_records.get(machine_id) not in ("leased", "free")}
@@ -305,27 +304,11 @@ class MachinePool:
         for machine_id in machine_records.keys() - self._machines.keys() - reservation - self._creating:
             await self._inventory.mark_lost(machine_id, f"{machine_id} is no more")
 
-    async def _learn_lease(self, machine_id: str) -> None:
-        """Learn of a lease that was given since the ledger was last read, as fast on a host of thousands."""
-        whole = self._lease_file is not None and not self._lease_file.complete
-        if known := await self._inventory.machine_records(*(() if whole else (machine_id,))):
-            self._remember(known, whole=whole)
-
-    def _remember(self, known: dict[str, MachineRecord], *, whole: bool = True) -> None:
-        """Keep who holds which machine; the `whole` ledger tells of ended leases, too."""
-        ours = {each: record.lease for each, record in known.items() if record.lease and each in self._machines}
-        if whole:
-            self._leases.clear()
-        self._leases |= ours
-        if self._lease_file is not None:
-            store = self._lease_file.write if whole else self._lease_file.add
-            store(ours, lambda machine_id: describe_machine(self._machines[machine_id]))
-
     async def _restore_leases(self) -> None:
         """Put back the leases of a ledger that lost its data; holders renew them as before."""
         held = (
             (describe_machine(self._machines[each]), lease)
-            for each, lease in tuple(self._leases.items())
+            for each, lease in tuple(self._leases.leases.items())
             if each in self._machines and each not in self._busy
         )
         await self._inventory.restore(held, ttl=RESTORED_TTL_SECONDS)
