@@ -3,7 +3,7 @@
 import json
 import logging
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -14,7 +14,7 @@ from vm_bridge.leases.inventory import LeaseRecord, MachineDescription
 logger = logging.getLogger(__name__)
 
 MIN_CHANGES = 1_000
-"""After so many changes, and as many as there are leases, the file is written anew."""
+"""After so many changes, and as many as there are leases, the whole file is replaced."""
 
 
 class _LeaseEntry(FrozenModel):
@@ -70,20 +70,18 @@ class LeaseFile:
                 else:
                     entries.pop(change.ended, None)
             return {
-                machine_id: (
-                    lease.machine._replace(capabilities=content.capabilities[int(lease.machine.capabilities)]),
-                    lease.record,
-                )
+                machine_id: (lease.machine._replace(capabilities=found), lease.record)
                 for machine_id, lease in entries.items()
+                if (found := _find_capabilities(lease, content.capabilities)) is not None
             }
         except FileNotFoundError:
             return {}
-        except (OSError, ValidationError, ValueError, IndexError) as error:
+        except (OSError, ValidationError, ValueError) as error:
             logger.warning("leases on disk cannot be read: %s", error)
             return {}
 
     def write(self, leases: Mapping[str, LeaseRecord], describe: Callable[[str], MachineDescription]) -> None:
-        """Have these leases and no others, where they are not there already. A full disk keeps the last leases.
+        """Store exactly these leases. Where the disk is full, the file keeps the leases that were stored before.
 
         Args:
             leases: Who holds which machine, by the machine's id.
@@ -93,45 +91,51 @@ class LeaseFile:
             return
         whole, known = self._written is None, self._written or {}
         given = {machine_id: record for machine_id, record in leases.items() if known.get(machine_id) != record}
-        self._written = known
-        self._change(given, [machine_id for machine_id in known if machine_id not in leases], describe, whole=whole)
+        ended = [machine_id for machine_id in known if machine_id not in leases]
+        self._change(known, given, ended, describe, whole=whole)
 
     def add(self, leases: Mapping[str, LeaseRecord], describe: Callable[[str], MachineDescription]) -> None:
-        """Have these leases too, in place of earlier ones of their machines; does nothing unless `complete`."""
+        """Store these leases too, and drop the earlier ones of their machines. Does nothing unless `complete`."""
         if self._written is None:
             return
         given = {machine_id: record for machine_id, record in leases.items() if self._written.get(machine_id) != record}
-        self._change(given, (), describe)
+        self._change(self._written, given, (), describe)
 
     def clear(self) -> None:
-        """No machine is leased any more."""
+        """Store that no machine is leased."""
         self.write({}, _describe_none)
 
     def _change(
         self,
+        known: dict[str, LeaseRecord],
         given: Mapping[str, LeaseRecord],
         ended: Collection[str],
         describe: Callable[[str], MachineDescription],
         *,
         whole: bool = False,
     ) -> None:
-        """Append what has changed, or write all anew where that is due."""
-        assert self._written is not None
-        places = len(self._capabilities)
+        """Append what has changed, or replace the file where that is due. `known` is what was stored so far.
+
+        Where `describe` raises, nothing has changed.
+        """
+        capabilities = dict(self._capabilities)
+        entries = {machine_id: _entry(describe(machine_id), given[machine_id], capabilities) for machine_id in given}
+        fresh_capabilities = len(capabilities) != len(self._capabilities)
+        self._written, self._capabilities = known, capabilities
         for machine_id in ended:
             del self._entries[machine_id], self._written[machine_id]
-        self._entries |= {machine_id: self._entry(describe(machine_id), record) for machine_id, record in given.items()}
+        self._entries |= entries
         self._written |= given
-        lines = [*map(_ended_line, ended), *(_given_line(self._entries[machine_id]) for machine_id in given)]
+        lines = [*map(_ended_line, ended), *map(_given_line, entries.values())]
         if not lines and not whole:
             return
         due = self._changes + len(lines) > max(MIN_CHANGES, len(self._entries))
-        whole = whole or due or places != len(self._capabilities)
+        whole = whole or due or fresh_capabilities
         try:
             if whole:
                 self._replace_file()
             else:
-                # Where somebody removed the file, what follows would be half of it.
+                # Without O_CREAT: where somebody removed the file, a new one would lack the leases of the first line.
                 with open(os.open(self._path, os.O_WRONLY | os.O_APPEND), "w", encoding="utf-8") as file:
                     file.write("".join(lines))
         except OSError as error:
@@ -148,9 +152,20 @@ class LeaseFile:
         fresh.write_text(f'{{"capabilities":{capabilities},"leases":[{",".join(self._entries.values())}]}}\n')
         fresh.replace(self._path)
 
-    def _entry(self, machine: MachineDescription, record: LeaseRecord) -> str:
-        place = self._capabilities.setdefault(machine.capabilities, len(self._capabilities))
-        return _LeaseEntry(machine=machine._replace(capabilities=str(place)), record=record).model_dump_json()
+
+def _entry(machine: MachineDescription, record: LeaseRecord, capabilities: dict[str, int]) -> str:
+    """A machine's entry as JSON; its capabilities are added to those with a place where they are new."""
+    place = capabilities.setdefault(machine.capabilities, len(capabilities))
+    return _LeaseEntry(machine=machine._replace(capabilities=str(place)), record=record).model_dump_json()
+
+
+def _find_capabilities(lease: _LeaseEntry, capabilities: Sequence[str]) -> str | None:
+    """Those at the place that an entry names; None where there is no such place."""
+    place = lease.machine.capabilities
+    if place.isdecimal() and int(place) < len(capabilities):
+        return capabilities[int(place)]
+    logger.warning("the lease of %s on disk cannot be read: it has no capabilities", lease.machine.id)
+    return None
 
 
 def _parse_changes(lines: Iterable[bytes]) -> Iterable[_Change]:

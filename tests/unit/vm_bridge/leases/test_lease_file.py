@@ -93,3 +93,29 @@ def test_a_file_of_an_earlier_version_is_read(path: Path) -> None:
     file.write({"a": record(1)}, describe)
     path.write_bytes(path.read_bytes().rstrip(b"\n"))
     assert tokens(path) == {"a": 1}
+
+
+def test_a_machine_that_cannot_be_described_changes_nothing(path: Path) -> None:
+    def fail(machine_id: str) -> MachineDescription:
+        raise KeyError(machine_id)
+
+    file = LeaseFile(path)
+    with pytest.raises(KeyError):
+        file.write({"a1": record(1)}, fail)
+    assert not file.complete
+    file.write({"a1": record(1)}, describe)
+    for change in (file.write, file.add):
+        with pytest.raises(KeyError):
+            change({"b2": record(2)}, fail)
+    file.add({"a3": record(3)}, describe)
+    assert tokens(path) == {"a1": 1, "a3": 3}
+    file.write({"a1": record(1), "b2": record(2), "a3": record(3)}, describe)
+    assert tokens(path) == {"a1": 1, "b2": 2, "a3": 3}
+
+
+@pytest.mark.parametrize("place", ["7", "-1", "x"])
+def test_an_entry_without_its_capabilities_loses_no_other(path: Path, place: str) -> None:
+    file = LeaseFile(path)
+    file.write({"a1": record(1), "b2": record(2)}, describe)
+    path.write_text(path.read_text().replace('"","1"]', f'"","{place}"]'))
+    assert tokens(path) == {"a1": 1}
