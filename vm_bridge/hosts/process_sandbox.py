@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from protocol.base import FrozenModel
 from vm_bridge.drivers.computer.frames import GuestScreen, SharedFrameMemory
 from vm_bridge.drivers.computer.guest_link import EmptyReply, GuestCapabilities, GuestLink, GuestState
-from vm_bridge.drivers.computer.machine_io import ToolCatalog
+from vm_bridge.drivers.computer.tool_catalog import ToolCatalog
 from vm_bridge.errors import MachineGone
 from vm_bridge.guest.common.machine_io import tree_digest
 from vm_bridge.guest.common.relay import listen_on_unix_socket
@@ -63,7 +63,7 @@ class PreparedImage:
     services: tuple[WebProgram, ...]
     """Web programs it has."""
     tool_catalog: ToolCatalog = field(default_factory=ToolCatalog)
-    """What its own MCP servers offer, once a machine listed it."""
+    """What its own MCP servers offer, once a new machine listed it."""
 
     @classmethod
     def read(cls, name: str, folder: Path, tools: Callable[[], Path]) -> Self:
@@ -146,6 +146,7 @@ class ProcessSandbox:
         except MachineGone:
             first.close()
             raise
+        link.pristine = False
         tree = cls(folder, groups, first, link, memory)
         tree.fence = greeting.fence
         if greeting.width:

@@ -158,6 +158,17 @@ async def test_a_task_brings_servers_of_its_own(machine: Machine, do: Do) -> Non
     assert "mine.add" not in {tool.name for tool in await machine.tools()}
 
 
+async def test_what_a_lease_holder_puts_into_the_home_folder_reaches_no_other_machine(
+    sandbox: LocalSandbox, machine: Machine, do: Do
+) -> None:
+    await machine.prepare(Task(id="t", instruction="x"))
+    known = await machine.tools()
+    await do(WriteFile(path="mcp/__init__.py", text="raise SystemExit('invented')"))
+    assert "notes.add" in {tool.name for tool in await machine.tools()}
+    await machine.prepare(Task(id="t", instruction="x"))
+    assert await machine.tools() == known
+
+
 HTTP_SERVER = """
 from mcp.server import MCPServer
 

@@ -24,8 +24,9 @@ from vm_bridge.drivers.computer.guest_link import (
     ObserveReply,
     PerformReply,
 )
-from vm_bridge.drivers.computer.machine_io import GuestIO, ToolCatalog
+from vm_bridge.drivers.computer.machine_io import GuestIO
 from vm_bridge.drivers.computer.suite_environment import GuestEnvironment
+from vm_bridge.drivers.computer.tool_catalog import ToolCatalog
 from vm_bridge.drivers.file_staging import FileStaging
 from vm_bridge.drivers.task_parameters import parse_image_format, parse_mcp_servers
 from vm_bridge.errors import (
@@ -68,8 +69,10 @@ class ComputerDriver:
         self.frames = DesktopFrames()
         self.pictures = ScreenshotStore(None if folder is None else folder / "pictures")
         self.file_staging = FileStaging()
-        self.image_tools = ToolCatalog()
-        """The tools of the image's own MCP servers; a host gives all machines of an image the same."""
+        self.image_tools: ToolCatalog | None = None
+        """The tools of the image's own MCP servers, where a host shares them between its machines of an image."""
+        self._warm_up: asyncio.Task[None] | None = None
+        """Starts the MCP servers of the present guest, once."""
         self.suites = suites
         self.task: Task | None = None
         self.fence = 1
@@ -87,6 +90,9 @@ class ComputerDriver:
     ) -> None:
         """Drive this guest from now on; it has seen no higher fencing token. It is as able as said."""
         self._link = link
+        if self._warm_up is not None:
+            self._warm_up.cancel()
+            self._warm_up = None
         self._rested = False
         self.history.begin()
         self.fence = max(self.fence, fence)
@@ -174,6 +180,8 @@ class ComputerDriver:
         servers, suite = parse_mcp_servers(task), find_suite(self.suites, task)
         if servers:
             await self.inside(fence).configure(servers)
+        elif self.image_tools is not None:
+            await self.image_tools.fill(self.link, fence)
         if suite is not None:
             await suite.prepare(task, self.environment(fence))
         return await self.observe(fence, settle=True)
@@ -196,7 +204,16 @@ class ComputerDriver:
 
     async def tools(self, fence: int) -> tuple[Tool, ...]:
         """What can be called by name. Servers of a task are asked each time: theirs may change between two tasks."""
-        return await self.inside(fence).tools(ToolCatalog() if parse_mcp_servers(self.task) else self.image_tools)
+        catalog = None if parse_mcp_servers(self.task) else self.image_tools
+        if catalog is None or not catalog.tools:
+            return (await self.inside(fence).list_tools()).tools
+        if fence < self.fence:
+            raise StaleLease(f"fencing token {fence} is behind {self.fence}")
+        if self.link.gone:
+            raise MachineGone("the machine has ended")
+        if self._warm_up is None:
+            self._warm_up = asyncio.create_task(catalog.start_servers(self.link, fence))
+        return catalog.tools
 
     def read_blob(self, ref: BlobRef) -> bytes:
         """A picture, or a file that was brought out. Raises UnknownBlob."""

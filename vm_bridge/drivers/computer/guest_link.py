@@ -101,11 +101,17 @@ class GuestCapabilities:
     """Whether there is an inside only once the suite of a task has made one."""
 
 
+_READING_OPS = frozenset({"start", "ping", "hurry", "observe", "frame"})
+"""Calls that change nothing in a sandbox; beside them, `inside` with `tools.list`."""
+
+
 class GuestLink:
     """Calls a guest. A guest that breaks the protocol, hangs up or stays silent is gone: MachineGone."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
+        self.pristine = True
+        """Whether nothing that was asked for so far could change a file or a program of the sandbox."""
         self.paint: Callable[[dict[str, Any]], None] | None = None
         """Takes pixels where no memory is shared. Raises WireError."""
         self._numbers = itertools.count(wire.READY + 1)
@@ -168,6 +174,8 @@ class GuestLink:
         number = next(self._numbers)
         if self.gone:
             raise MachineGone("the machine has ended")
+        if op not in _READING_OPS and (op, arguments.get("call")) != ("inside", "tools.list"):
+            self.pristine = False
         future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._waiting[number] = future
         try:

@@ -84,14 +84,6 @@ class ToolsReply(FrozenModel):
     failures: dict[str, str]
 
 
-class ToolCatalog:
-    """The tools that a set of MCP servers offers, once they were listed: the same on every machine with these
-    servers."""
-
-    def __init__(self) -> None:
-        self.tools: tuple[Tool, ...] = ()
-
-
 class GuestIO:
     """Calls to the inside of one guest under one fencing token."""
 
@@ -128,22 +120,12 @@ class GuestIO:
             "tools.configure", EmptyReply, servers={n: s.model_dump(mode="json") for n, s in servers.items()}
         )
 
-    async def tools(self, catalog: ToolCatalog) -> tuple[Tool, ...]:
-        """What can be called by name; a server that does not start is logged and has no tools.
-
-        Args:
-            catalog: Spares the wait for the servers where it has the tools, which then start a moment later; otherwise
-                it gets them.
-        """
-        if catalog.tools:
-            await self.call("tools.warm_up", EmptyReply)
-            return catalog.tools
+    async def list_tools(self) -> ToolsReply:
+        """Start the MCP servers and list their tools; a server that does not start is logged and has none."""
         found = await self.call("tools.list", ToolsReply)
         for server, why in found.failures.items():
             logger.warning("no tools of the MCP server %s: %s", server, why)
-        if not found.failures:
-            catalog.tools = found.tools
-        return found.tools
+        return found
 
     async def _whole(self, call: str, most: int, **arguments: Any) -> bytes:
         """A file part by part."""

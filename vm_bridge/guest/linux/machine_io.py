@@ -3,11 +3,9 @@
 import base64
 import json
 import sys
-import threading
-from contextlib import suppress
 from pathlib import Path
 
-from vm_bridge.guest.common.actions import Action, ActionFailed, ActionOutput, Attachment
+from vm_bridge.guest.common.actions import Action, ActionOutput, Attachment
 from vm_bridge.guest.common.machine_io import MachineIO, Message
 from vm_bridge.guest.linux import shell
 from vm_bridge.guest.linux.folder_watcher import FolderWatcher
@@ -15,11 +13,9 @@ from vm_bridge.guest.linux.helper_process import HelperProcess
 from vm_bridge.guest.linux.terminals.client import ANSWER_SECONDS, TerminalClient
 
 TERMINALS = (sys.executable, "-s", "-m", "vm_bridge.guest.linux.terminals.server")
-TOOLBOX = ("/image/tools/bin/python", "-m", "vm_bridge.guest.linux.toolbox.server")
+TOOLBOX = ("/image/tools/bin/python", "-P", "-s", "-m", "vm_bridge.guest.linux.toolbox.server")
 MCP_SERVERS = Path("/image/mcp.json")
 """The MCP servers an image brings along, in the shape `{"mcpServers": {name: {command, args, env}}}`."""
-WARM_UP_SECONDS = 1.0
-"""How long the start of the MCP servers leaves the processors to what is waited for, where nobody waits for a tool."""
 START_SECONDS = 85.0
 """Longest a helper may take to start what it needs, and to end what runs too long."""
 
@@ -46,7 +42,6 @@ class LinuxMachineIO(MachineIO):
             "files.unwatch": self._unwatch,
             "tools.configure": self._configure,
             "tools.list": self._list_tools,
-            "tools.warm_up": self._warm_up_tools,
         }
 
     def interrupt(self) -> None:
@@ -90,17 +85,6 @@ class LinuxMachineIO(MachineIO):
             return {"tools": [], "failures": {}}
         self._configure_toolbox()
         return self._toolbox.call("tools", timeout=START_SECONDS)
-
-    def _warm_up_tools(self, call: Message) -> Message:
-        """Start the servers in a moment, so that the first call of a tool waits less."""
-        timer = threading.Timer(WARM_UP_SECONDS, self._start_servers)
-        timer.daemon = True
-        timer.start()
-        return {}
-
-    def _start_servers(self) -> None:
-        with suppress(ActionFailed):  # the call of a tool will say why
-            self._list_tools({})
 
     def _configure_toolbox(self) -> None:
         """Tell the toolbox which servers there are; a new one knows none."""

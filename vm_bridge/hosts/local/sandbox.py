@@ -43,12 +43,13 @@ class LocalSandbox(ComputerSandbox):
     ) -> None:
         super().__init__(name, image.name, folder, suites)
         self._image, self._prestarted, self._suites, self._gate = image, prestarted, suites, gate
-        self._computer.image_tools = image.tool_catalog
         self._has_screen = image.manifest.width > 0
         if self._has_screen:
             self.vnc_socket = folder / RFB_SOCKET
         else:
             self.frames = None
+            # Viewers can act on a screen without the guest, so that nobody knows whether something was done.
+            self._computer.image_tools = image.tool_catalog
         self._tree: ProcessSandbox | None = None
         self._replaying: ProcessSandbox | None = None
 
@@ -112,6 +113,8 @@ class LocalSandbox(ComputerSandbox):
         return tree
 
     async def dial(self, port: int) -> socket.socket:
+        if self._tree is not None:
+            self._tree.link.pristine = False  # a web program inside can write files
         return await self._gate.dial(port)
 
     async def usage(self) -> Usage:

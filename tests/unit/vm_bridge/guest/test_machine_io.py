@@ -1,7 +1,6 @@
 """What comes into a sandbox and goes out of it, and what is told of acts that fail."""
 
 import base64
-import threading
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -91,17 +90,3 @@ def test_tools_are_asked_for_only_where_there_are_servers(machine_io: LinuxMachi
     with pytest.raises(ActionFailed) as failed:
         machine_io.call_handlers["tools.list"]({})
     assert failed.value.code == "not_installed"
-
-
-def test_servers_that_do_not_start_in_advance_harm_nobody(
-    machine_io: LinuxMachineIO, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    machine_io.call_handlers["tools.configure"]({"servers": {"a": {"command": "x"}}})
-    errors: list[threading.ExceptHookArgs] = []
-    monkeypatch.setattr(threading, "excepthook", errors.append)
-    monkeypatch.setattr("vm_bridge.guest.linux.machine_io.WARM_UP_SECONDS", 0.0)
-    before = set(threading.enumerate())
-    assert machine_io.call_handlers["tools.warm_up"]({}) == {}
-    for started in set(threading.enumerate()) - before:
-        started.join()
-    assert errors == []

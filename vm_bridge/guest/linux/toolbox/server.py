@@ -1,4 +1,4 @@
-"""What needs big libraries, in a process of its own: `/image/tools/bin/python -m vm_bridge.guest.linux.toolbox.server`.
+"""What needs big libraries, in a process of its own; see `vm_bridge.guest.linux.machine_io.TOOLBOX`.
 
 It keeps the Jupyter kernel of `run_code` and the MCP servers of `call_tool`, each started when first needed.
 """
