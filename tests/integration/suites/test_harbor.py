@@ -53,6 +53,12 @@ async def test_a_folder_is_built_solved_and_judged_inside(machine: Machine) -> N
     assert (after.success, after.score, after.verifier) == (True, 1, before.verifier)
 
 
+async def test_the_first_shell_reads_what_the_folder_wrote_for_it(machine: Machine) -> None:
+    dockerfile = b"FROM pilothouse-terminal\nRUN echo 'echo read at the start' >> ~/.bashrc\n"
+    seen = await machine.prepare(folder(more={"environment/Dockerfile": dockerfile}))
+    assert "read at the start" in (seen.text or "")
+
+
 async def test_tests_that_misbehave_give_no_reward_and_leave_the_machine_usable(machine: Machine) -> None:
     for name in KINDS:
         script, reason = BAD_VERIFIERS[name]

@@ -41,6 +41,7 @@ from vm_bridge.errors import (
 from vm_bridge.machine import MAX_ACTION_SECONDS, Capabilities, action_timeout
 from vm_bridge.settle import MAX_SETTLE_SECONDS
 from vm_bridge.suites import Suite, find_suite
+from vm_bridge.suites.table_suite import TableSuite
 
 MACHINE_IO_KINDS = (
     *("run_command", "type_terminal", "list_files", "read_file", "write_file", "edit_file", "upload_file"),
@@ -184,6 +185,8 @@ class ComputerDriver:
             await self.image_tools.fill(self.link, fence)
         if suite is not None:
             await suite.prepare(task, self.environment(fence))
+            if self.able is SCREENLESS_CAPABILITIES and not isinstance(suite, TableSuite):
+                await self._replace_shell(fence)
         return await self.observe(fence, settle=True)
 
     def _picture(self, seen: Observation) -> bytes | None:
@@ -214,6 +217,11 @@ class ComputerDriver:
         if self._warm_up is None:
             self._warm_up = asyncio.create_task(catalog.start_servers(self.link, fence))
         return catalog.tools
+
+    async def _replace_shell(self, fence: int) -> None:
+        """End the terminal that was opened before the task came: its shell has not read what the task wrote for it."""
+        with suppress(InvalidAction):  # there is none
+            await self.inside(fence).call("terminals.close", EmptyReply, told={"session": "main"})
 
     def read_blob(self, ref: BlobRef) -> bytes:
         """A picture, or a file that was brought out. Raises UnknownBlob."""

@@ -17,6 +17,7 @@ from vm_bridge.drivers.computer.tool_catalog import ToolCatalog
 from vm_bridge.errors import MachineGone, StaleLease
 from vm_bridge.guest.linux.machine_io import TOOLBOX
 from vm_bridge.suites import SandboxEnvironment, Suite
+from vm_bridge.suites.table_suite import TableSuite, TableTask
 
 TOOL = {"name": "notes.add", "description": "", "parameters": {}}
 INVENTED = {**TOOL, "name": "notes.invented"}
@@ -184,6 +185,20 @@ async def test_a_host_that_shares_nothing_lists_each_time() -> None:
 
 def test_the_toolbox_imports_nothing_from_the_home_folder() -> None:
     assert {"-P", "-s"} < set(TOOLBOX[: TOOLBOX.index("-m")])
+
+
+async def test_a_shell_that_was_opened_before_the_files_of_a_folder_is_replaced() -> None:
+    guest = Guest()
+    suite = cast(Suite, Harbor(lambda: guest.calls.append("prepare")))
+    await machine(guest, None, {"harbor": suite}).set_up(1, HARBOR_TASK)
+    assert guest.calls == ["prepare", "terminals.close", "observe"]
+
+
+async def test_a_shell_stays_where_a_bundled_table_prepares_the_task() -> None:
+    guest = Guest()
+    suite = TableSuite("table", "terminal", (TableTask("a", "x", ()),))
+    await machine(guest, None, {"table": suite}).set_up(1, suite.make("a"))
+    assert guest.calls == ["observe"]
 
 
 async def test_only_reading_leaves_a_machine_as_it_was() -> None:
