@@ -73,7 +73,8 @@ class ChunkAssembler:
             self._late.append(offset)
             last = self._late[-JUMP_BLOCKS:]
             lost = len(last) == JUMP_BLOCKS and max(last) - min(last) < FLAT_NS
-            return self._restart() if lost or len(self._late) >= WINDOW_BLOCKS else []
+            catches_up = offset < self._late[-WINDOW_BLOCKS:][0] - FLAT_NS
+            return self._restart() if lost or (len(self._late) >= WINDOW_BLOCKS and not catches_up) else []
         self._late.clear()
         self._offsets.append(offset)
         self._latencies.append(block.latency_ns)
