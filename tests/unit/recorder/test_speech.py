@@ -200,6 +200,67 @@ def test_written_words_are_spelled_as_they_are_said() -> None:
     assert said == [["save"], ["i'll"], ["forty", "two"], ["seven"], ["three", "zero", "five"], []]
 
 
+def test_text_without_spaces_is_spread_by_character() -> None:
+    assert [word.text for word in spread_words("打开 Save菜单，好。", 0.0, 1.0)] == [
+        "打",
+        "开",
+        "Save",
+        "菜",
+        "单，",
+        "好。",
+    ]
+
+
+def test_empty_and_long_words_do_not_reach_the_platform(session: Session) -> None:
+    transcribe_session(session, Fixed("", " ", "x" * 900), "en", detector=is_loud, timer=None)
+    speech = open_session(session.folder).speech
+    assert speech is not None
+    assert [word["text"] for word in speech["words"]] == ["x" * 200] * 2
+
+
+class Instant:
+    """An engine whose words have no length, as whole pieces or one by one."""
+
+    name = "instant"
+
+    def __init__(self, *, spread: bool) -> None:
+        self._spread = spread
+
+    def transcribe(self, samples: bytes, language: str) -> list[SpokenWord]:
+        return [SpokenWord(0.6 + place / 9, 0.6 + place / 9, "canary", None, self._spread) for place in range(5)]
+
+
+@pytest.mark.parametrize("spread", [False, True])
+def test_a_cut_as_printed_leaves_no_word(session: Session, *, spread: bool) -> None:
+    transcribe_session(session, Instant(spread=spread), "en", detector=is_loud, timer=None)
+    while said := summarize(open_session(session.folder)).said:
+        cut(open_session(session.folder), said[0].begin, said[0].end)
+    speech = open_session(session.folder).speech
+    assert speech is not None
+    assert speech["words"] == []
+
+
+def test_a_cut_in_words_without_times_removes_the_whole_piece(session: Session) -> None:
+    transcribe_session(session, Instant(spread=True), "en", detector=is_loud, timer=None)
+    cut(open_session(session.folder), 1.05, 1.06)
+    speech = open_session(session.folder).speech
+    assert speech is not None
+    assert [word["t_ns"] // SECOND for word in speech["words"]] == [3, 3, 3, 3, 4]
+
+
+def test_what_is_cut_while_it_is_transcribed_does_not_come_back(session: Session) -> None:
+    class Cutting(Fixed):
+        def transcribe(self, samples: bytes, language: str) -> list[SpokenWord]:
+            if not summarize(open_session(session.folder)).gaps:
+                cut(open_session(session.folder), 1.0, 2.3)
+            return super().transcribe(samples, language)
+
+    transcribe_session(session, Cutting("canary"), "en", detector=is_loud, timer=None)
+    speech = open_session(session.folder).speech
+    assert speech is not None
+    assert [word["t_ns"] // SECOND for word in speech["words"]] == [3]
+
+
 def test_words_are_spread_over_their_stretch_by_length() -> None:
     words = spread_words("a bcd", 1.0, 4.0)
     assert [(word.text, word.begin_s, word.end_s) for word in words] == [("a", 1.0, 2.0), ("bcd", 2.0, 4.0)]
