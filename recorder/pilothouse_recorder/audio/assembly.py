@@ -54,8 +54,8 @@ class Loss:
 
 class ChunkAssembler:
     """Gives every chunk a time. A block is never read before it was captured, so the one that came soonest after its
-    capture decides; the server says how long that took. Its word on a single block is not used: after a loss it is
-    wrong by the length of the loss for seconds."""
+    capture decides; the server says how long that took. The latency of a single block is not used: after a loss it
+    is wrong by the length of the loss for seconds."""
 
     def __init__(self) -> None:
         self._offsets: deque[int] = deque(maxlen=WINDOW_BLOCKS)

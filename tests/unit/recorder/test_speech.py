@@ -4,7 +4,9 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
@@ -17,7 +19,13 @@ from recorder.pilothouse_recorder.packing import needed_events
 from recorder.pilothouse_recorder.review import cut, summarize
 from recorder.pilothouse_recorder.sessions import Session, SessionWriter, open_session
 from recorder.pilothouse_recorder.speech.activity import LONGEST_FRAMES, find_runs, find_speech, join_chunks
-from recorder.pilothouse_recorder.speech.engines import ServerEngine, find_engine, read_answer
+from recorder.pilothouse_recorder.speech.engines import (
+    ServerEngine,
+    SphinxEngine,
+    WhisperEngine,
+    find_engine,
+    read_answer,
+)
 from recorder.pilothouse_recorder.speech.transcription import transcribe_session
 from recorder.pilothouse_recorder.speech.word_times import spell_word
 from recorder.pilothouse_recorder.speech.words import SpokenWord, spread_words
@@ -62,6 +70,36 @@ def test_speech_without_a_pause_is_cut_before_it_is_too_long() -> None:
     assert [last - first for first, last in find_runs([True] * 2_000)] == [LONGEST_FRAMES, LONGEST_FRAMES, 200]
     with_breath = [True] * 750 + [False] * 3 + [True] * 100
     assert [last - first for first, last in find_runs(with_breath)] == [750, 100]
+
+
+def test_pieces_of_speech_without_a_pause_do_not_overlap() -> None:
+    (stretch,) = join_chunks(chunks(seconds((30, LOUD), (1, QUIET), (23, LOUD), (0.09, QUIET), (3, LOUD))))
+    pieces = list(find_speech(stretch, is_loud))
+    assert len(pieces) == 4
+    assert all(one.end <= following.begin for one, following in pairwise(pieces))
+
+
+def test_engines_that_know_english_only_refuse_other_languages() -> None:
+    engine = WhisperEngine.__new__(WhisperEngine)
+    engine.name, engine._model = "faster-whisper/tiny.en", SimpleNamespace(model=SimpleNamespace(is_multilingual=False))
+    with pytest.raises(RecorderError) as caught:
+        engine.transcribe(b"", "zh")
+    assert caught.value.code == "language_unknown"
+
+
+class Deaf:
+    """A decoder that found no words."""
+
+    def start_utt(self) -> None: ...
+    def process_raw(self, samples: bytes, *, full_utt: bool) -> None: ...
+    def end_utt(self) -> None: ...
+    def seg(self) -> None: ...
+
+
+def test_pocketsphinx_may_hear_nothing() -> None:
+    engine = SphinxEngine.__new__(SphinxEngine)
+    engine._decoder = Deaf()
+    assert engine.transcribe(b"", "en") == []
 
 
 class Transcriber(BaseHTTPRequestHandler):
