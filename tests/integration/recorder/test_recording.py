@@ -231,7 +231,12 @@ def test_what_was_typed_while_the_windows_were_not_watched_is_not_stored(
             time.sleep(2 * UNWATCHED_NS / 1e9)
         recording.tick()
         desktop.type("after")
-        wait_until(lambda: recording.tick() or recording.status()["events"] > 12)
+
+        def stored_input() -> bool:
+            recording.tick()
+            return bool(recording.status()["events"] > 12)
+
+        wait_until(stored_input)
         recording.stop()
         recording.run(control)
     assert not list(found_canaries(tmp_path, ("canary",), {"secret": SECRET_COLOR}))
