@@ -228,6 +228,10 @@ class ActionExecutor:
         nothing was changed."""
         await self._undo.take_back(step, self.active_session)
 
+    async def refresh_undo(self) -> None:
+        """Say again whether the last step can be taken back."""
+        await self._undo.refresh(self.active_session)
+
     async def observe_settled(self) -> None:
         """Take the screen of this moment as the one to act on."""
         try:

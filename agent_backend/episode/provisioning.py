@@ -164,6 +164,7 @@ class MachineProvisioner:
             while following is not None:
                 following = await self._executor.complete(following)
             return None
+        await self._executor.refresh_undo()
         await self._executor.observe_settled()
         await self._withdraw_stale_proposals(state.observation)
 

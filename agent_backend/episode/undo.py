@@ -1,7 +1,7 @@
-"""Steps that are taken back, and whether the last one can be, known before anybody asks."""
+"""Undoes steps, and says beforehand whether the last one can be undone."""
 
 from agent_backend.episode.commands import NOT_REMEMBERED
-from agent_backend.episode.machine_session import MachineSession, PictureCache
+from agent_backend.episode.machine_session import REJECTIONS, MachineSession, PictureCache
 from agent_backend.episode.settling import SettleControl
 from agent_backend.episode.state import EpisodeStateTracker
 from agent_backend.errors import CommandRejected
@@ -13,6 +13,7 @@ from vm_bridge.errors import BridgeError
 
 WITHOUT_EFFECT = CONTROL_KINDS | {"no_action"}
 """Kinds of steps in which the machine did nothing."""
+REJECTION_CODES = frozenset(error.code for error in REJECTIONS)
 
 
 class UndoControl:
@@ -35,12 +36,16 @@ class UndoControl:
             session: The machine; None where there is none yet.
         """
         can_go_back = session is not None and session.can_restore
-        await self._set_blocked(can_go_back and done is None and step.action.kind not in WITHOUT_EFFECT)
+        await self._set_blocked(can_go_back and done is None and had_effect(step))
+
+    async def refresh(self, session: MachineSession) -> None:
+        """Say again whether the last step can be taken back: a crash may have come before `note_step`."""
+        await self._set_blocked(session.can_restore and not await self._can_take_back_last())
 
     async def take_back(self, step: Step, session: MachineSession) -> None:
         """Take the last step back. Raises CommandRejected where the machine cannot, and nothing was changed."""
-        restored = step.action.kind not in WITHOUT_EFFECT
-        observation = await self._restore_before(step, session) if restored else self._record.last_observation
+        last = self._record.last_observation
+        observation = await self._restore_before(step, session) if had_effect(step) else last
         await self._pictures.save(observation)
         await self._record.write(self._store.undo_step(step.index, observation))
         if self._record.state.autopilot:
@@ -49,7 +54,7 @@ class UndoControl:
 
     async def _can_take_back_last(self) -> bool:
         past = drop_undone_steps(self._record.state.steps)
-        if not past or past[-1].action.kind in WITHOUT_EFFECT:
+        if not past or not had_effect(past[-1]):
             return True
         intent = await self._store.past_intent(past[-1].command_id)
         return intent is not None and intent.snapshot is not None
@@ -69,3 +74,9 @@ class UndoControl:
             if waited:
                 self._settles.go_on(session)
             raise CommandRejected(error.code, str(error)) from error
+
+
+def had_effect(step: Step) -> bool:
+    """Whether a step may have changed the machine. An act that the machine rejected did not, and has no snapshot."""
+    is_rejected = step.error is not None and step.error.code in REJECTION_CODES and step.after == step.before
+    return step.action.kind not in WITHOUT_EFFECT and not is_rejected

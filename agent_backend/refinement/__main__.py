@@ -34,8 +34,8 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True, help="the folder to make; it must not exist")
     parser.add_argument("--model-url", required=True, help="an OpenAI-compatible server, with /v1")
     parser.add_argument("--model", required=True, help="the model's name there")
-    parser.add_argument("--revision", required=True, help="the word for this very model: its weights and settings")
-    parser.add_argument("--drop-added", action="store_true", help="leave out sentences that nobody said")
+    parser.add_argument("--revision", required=True, help="identifies the model's weights and settings")
+    parser.add_argument("--drop-added", action="store_true", help="leave out sentences that were not said")
     return parser.parse_args(argv)
 
 

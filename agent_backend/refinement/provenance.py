@@ -1,6 +1,6 @@
 """Where each sentence of a refined thought comes from, and whether its facts are those that were said. Pure functions.
 
-A model's word on this is not used: it is decided from the texts alone.
+What a model says of its own sentences is not used: the texts alone decide.
 """
 
 import re
@@ -12,6 +12,9 @@ Support = Literal["verbatim", "paraphrased", "added"]
 
 PARAPHRASE_SHARE = 0.5
 """Share of a sentence's content words that were said. With less it says something of its own."""
+KEPT_SHARE = 0.4
+"""Share of the content words of what was said that the supported sentences must keep. False starts may go."""
+MAX_ADDED_SENTENCES = 1
 STEM = 5
 """Words that begin with the same letters are forms of one word: *opened*, *opening*."""
 
@@ -39,7 +42,7 @@ TENS = {
     for value, word in enumerate(("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"), 2)
 }
 SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000}
-EMPTY = frozenset(
+STOP_WORDS = frozenset(
     re.findall(
         r"\S+",
         "a an the this that these those it its i i'm i'll i've i'd we my our you he she they is are was were be been "
@@ -104,6 +107,19 @@ def trace_sentences(said: str, refined: str) -> list[RefinedSentence]:
     return traced
 
 
+def find_lost_meaning(said: str, sentences: list[RefinedSentence]) -> str:
+    """Why the sentences are no edit of what was said: it is left out, or too much is added. Empty where they are."""
+    supported = " ".join(one.text for one in sentences if one.support != "added")
+    if not supported:
+        return "nothing of it was said"
+    if sum(one.support == "added" for one in sentences) > MAX_ADDED_SENTENCES:
+        return "more than one sentence was added"
+    content = _content(said)
+    if len(content & _content(supported)) < KEPT_SHARE * len(content):
+        return "most of what was said is left out"
+    return ""
+
+
 def find_changed_fact(said: str, sentences: list[RefinedSentence], names: frozenset[str] = frozenset()) -> str:
     """The first fact that differs between what was said and the sentences; empty where none does. Added sentences may
     hold no number, name or negation that was not said."""
@@ -133,7 +149,9 @@ def _plain(text: str) -> str:
 
 def _content(text: str) -> set[str]:
     """The words that carry a meaning, numbers as digits, forms of one word as one."""
-    words = {token[:STEM] for token in TOKEN.findall(text.casefold()) if token not in EMPTY and not token[0].isdigit()}
+    words = {
+        token[:STEM] for token in TOKEN.findall(text.casefold()) if token not in STOP_WORDS and not token[0].isdigit()
+    }
     return words - {word[:STEM] for word in (*ONES, *TENS)} | set(_numbers(text))
 
 

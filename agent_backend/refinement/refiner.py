@@ -1,4 +1,5 @@
-"""Asks a model to make readable what was said. What changes a fact is asked for once more, then left as it was said."""
+"""Asks a model to make spoken thoughts readable. A reply that changes a fact is requested once more; then the thought
+stays as it was said."""
 
 import hashlib
 import json
@@ -9,7 +10,14 @@ import httpx
 
 from agent_backend.policy.completions import CompletionsClient, RequestTimeouts
 from agent_backend.policy.samples import Samples
-from agent_backend.refinement.provenance import RefinedSentence, find_changed_fact, split_sentences, trace_sentences
+from agent_backend.refinement.provenance import (
+    STOP_WORDS,
+    RefinedSentence,
+    find_changed_fact,
+    find_lost_meaning,
+    split_sentences,
+    trace_sentences,
+)
 from protocol.trajectory.steps import Step
 from protocol.trajectory.trajectories import Trajectory
 
@@ -33,7 +41,7 @@ class RefinedThought:
     problem: str = ""
 
     def text(self, *, drop_added: bool = False) -> str:
-        """The thought; without what nobody said, if that is wished."""
+        """The thought, with or without added sentences."""
         return " ".join(one.text for one in self.sentences if not (drop_added and one.support == "added"))
 
 
@@ -54,12 +62,15 @@ class Refiner:
         for _ in range(2):
             reply = await self._ask(messages)
             sentences = trace_sentences(said, reply)
-            problem = find_changed_fact(said, sentences, names) if sentences else "the reply is empty"
+            problem = find_problem(said, sentences, names)
             if not problem:
                 return RefinedThought(said, tuple(sentences))
             messages += [
                 {"role": "assistant", "content": reply},
-                {"role": "user", "content": f"This changes a fact ({problem}). Write it again and keep every fact."},
+                {
+                    "role": "user",
+                    "content": f"This changes what was said ({problem}). Write it again and keep every fact.",
+                },
             ]
         originals = split_sentences(said)
         unchanged = tuple(RefinedSentence(one, "verbatim", (place,)) for place, one in enumerate(originals))
@@ -83,6 +94,13 @@ class Refiner:
         return finished[0].text.strip() if finished else ""
 
 
+def find_problem(said: str, sentences: list[RefinedSentence], names: frozenset[str]) -> str:
+    """Why a reply is not accepted; empty where it is."""
+    if not sentences:
+        return "the reply is empty"
+    return find_changed_fact(said, sentences, names) or find_lost_meaning(said, sentences)
+
+
 async def refine_trajectory(
     refiner: Refiner, trajectory: Trajectory, revision: str, *, drop_added: bool = False
 ) -> Trajectory:
@@ -90,7 +108,7 @@ async def refine_trajectory(
     sentence. Raises PolicyUnavailable and PolicyRejected."""
     names = _typed_names(trajectory.steps)
     steps: list[Step] = []
-    told: list[dict[str, Any]] = []
+    sources: list[dict[str, Any]] = []
     for step in trajectory.steps:
         if not step.thought.strip():
             steps.append(step)
@@ -98,8 +116,8 @@ async def refine_trajectory(
         action = json.dumps(step.action.model_dump(mode="json", exclude_none=True), ensure_ascii=False)
         refined = await refiner.refine(step.thought, trajectory.task.instruction, action, names)
         steps.append(step.model_copy(update={"thought": refined.text(drop_added=drop_added)}))
-        told.append({"step": step.index, **asdict(refined)})
-    refinement = {"model": refiner.model, "revision": revision, "prompt_sha256": PROMPT_SHA256, "thoughts": told}
+        sources.append({"step": step.index, **asdict(refined)})
+    refinement = {"model": refiner.model, "revision": revision, "prompt_sha256": PROMPT_SHA256, "thoughts": sources}
     recorded = trajectory.task.parameters.get("recording")
     parameters = {
         **trajectory.task.parameters,
@@ -110,10 +128,12 @@ async def refine_trajectory(
 
 
 def _typed_names(steps: tuple[Step, ...]) -> frozenset[str]:
-    """Words that the person typed: a refined thought must not change them."""
-    typed = (str(getattr(step.action, "text", "")) for step in steps)
-    return frozenset(word.casefold().strip(".,") for text in typed for word in text.split() if len(word) > 2)
+    """Names that the person typed: a refined thought must not change them. Ordinary words, in lower case and without
+    digits, are none."""
+    typed = (word.strip(".,") for step in steps for word in str(getattr(step.action, "text", "")).split())
+    names = {word.casefold() for word in typed if len(word) > 2 and (not word.islower() or any(map(str.isdigit, word)))}
+    return frozenset(names - STOP_WORDS)
 
 
 async def _ignore_progress(_: Samples) -> None:
-    """Nobody reads along."""
+    """Partial replies are not shown."""

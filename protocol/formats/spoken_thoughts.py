@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from protocol.formats.recorded_acts import RecordedAct
 
@@ -83,14 +83,15 @@ INTENT = re.compile(
 )
 STATES = _any_of(
     *("open", "there", "saved", "here", "gone", "visible", "right", "correct", "sent", "shown", "closed", "selected"),
-    *("checked", "done", "complete", "filled", "fine"),
+    *("checked", "done", "complete", "filled", "fine", "good", "great", "perfect"),
 )
 EVALUATION = re.compile(
     _any_of(
-        rf"(?:that|it|this) (?:is|was) (?:it|easy|quick|the right|{STATES})\b",
-        r"(?:that|it|this) (?:worked|works|opened|closed|looks|did|seems|went|shows|says)\b",
-        r"(?:that|it|this) has (?:opened|worked|been)\b",
-        *(r"(?:good|great|perfect|nice|done|excellent|fine)\b", r"there (?:it is|we go|we are)\b"),
+        rf"\b(?:that|it|this) (?:is|was) (?:it|easy|quick|the right|{STATES})\b",
+        r"\b(?:that|it|this) (?:worked|works|opened|closed|looks|did|seems|went|shows|says)\b",
+        r"\b(?:that|it|this) has (?:opened|worked|been)\b",
+        r"^(?:(?:very|pretty|all) )?(?:good|great|perfect|nice|done|excellent|fine)\b",
+        *(r"(?:i'm|i am|we're|we are) done\b", r"\bthere (?:it is|we go|we are)\b"),
         rf"(?:the|my) (?:\w+ ){{1,4}}(?:is|are) (?:now )?{STATES}\b",
         r"(?:i|we) (?:just |have |already )?(?:clicked|typed|pressed|opened|chose|picked|saved|entered|selected|closed|"
         r"dragged|scrolled|moved|found|filled)\b",
@@ -104,7 +105,9 @@ PROGRESSIVE = re.compile(r"(?:(?:i'm|i am|now i'm|we're)\s+)?(?:\w+ing)\b", re.I
 PART = re.compile(r"\s*[,;，；、]\s*(?:and then\s+|and\s+|then\s+)?|\s+(?:and then|and|then)\s+|然后|再", re.IGNORECASE)
 ENUMERATION = re.compile(r"\w,?\s+(?:and\s+)?then\b|,.*\band\b|、|\w然后|\w再", re.IGNORECASE)
 """Said of several acts; a `then` at the begin is not."""
-MIN_TYPED = 3
+MIN_TYPED_CHARACTERS = 3
+"""Shorter typed texts stand in a thought by chance."""
+MAX_WORD_CHARACTERS = 200
 
 
 class SpokenWord(BaseModel):
@@ -114,7 +117,7 @@ class SpokenWord(BaseModel):
 
     t_ns: int = Field(ge=0)
     end_ns: int = Field(ge=0)
-    text: str = Field(min_length=1, max_length=200)
+    text: str = Field(min_length=1, max_length=MAX_WORD_CHARACTERS)
     score: float | None = None
 
 
@@ -126,6 +129,24 @@ class Speech(BaseModel):
     engine: str = Field(max_length=200)
     language: str = Field(max_length=20)
     words: tuple[SpokenWord, ...] = ()
+
+    @field_validator("words", mode="before")
+    @classmethod
+    def _clean_words(cls, words: object) -> object:
+        """Engines give empty words, and whole sentences as one: neither refuses a session."""
+        if not isinstance(words, list | tuple):
+            return words
+        return [_shorten(one) for one in words if not _is_blank(one)]
+
+
+def _is_blank(word: object) -> bool:
+    return isinstance(word, dict) and isinstance(word.get("text"), str) and not word["text"].strip()
+
+
+def _shorten(word: object) -> object:
+    if isinstance(word, dict) and isinstance(word.get("text"), str):
+        return {**word, "text": word["text"].strip()[:MAX_WORD_CHARACTERS]}
+    return word
 
 
 @dataclass(frozen=True)
@@ -181,7 +202,7 @@ def _align(first: int, last: int, words: Sequence[SpokenWord], acts: Sequence[Re
     begin_ns, end_ns = words[first].t_ns, words[last].end_ns
     role = find_role(text)
     chosen = () if role == "filler" else _find_acts(text, role, begin_ns, end_ns, acts)
-    relation = _find_relation(begin_ns, end_ns, acts[chosen[0]]) if chosen else None
+    relation = _find_relation(role, begin_ns, end_ns, acts[chosen[0]]) if chosen else None
     return Thought(text, first, last, begin_ns, end_ns, role, relation, chosen)
 
 
@@ -197,7 +218,7 @@ def _find_acts(text: str, role: Role, begin_ns: int, end_ns: int, acts: Sequence
     if after is not None and acts[after].started_ns - end_ns > NEAR_NS:
         after = None
     if role == "evaluation":
-        about = before if before is not None else running
+        about = next((one for one in (before, running, after) if one is not None), None)
         return () if about is None else (about,)
     if (typed := _typed_act(text, before, after, running, acts)) is not None and not ENUMERATION.search(text):
         return (typed,)
@@ -218,7 +239,7 @@ def _typed_act(
     said = text.casefold()
     for place in dict.fromkeys(one for one in (running, after, before) if one is not None):
         typed = str(getattr(acts[place].action, "text", "")).strip().casefold()
-        if len(typed) >= MIN_TYPED and typed in said:
+        if len(typed) >= MIN_TYPED_CHARACTERS and typed in said:
             return place
     return None
 
@@ -244,8 +265,9 @@ def _is_unit(one: RecordedAct, other: RecordedAct) -> bool:
     return kinds == ("click", "type_text") and other.started_ns - one.ended_ns <= UNIT_NS
 
 
-def _find_relation(begin_ns: int, end_ns: int, act: RecordedAct) -> Relation:
-    if act.started_ns >= end_ns:
+def _find_relation(role: Role, begin_ns: int, end_ns: int, act: RecordedAct) -> Relation:
+    is_outcome = role == "evaluation" and act.ended_ns <= begin_ns + REACTION_NS
+    if act.started_ns >= end_ns and not is_outcome:
         return "before"
     return "after" if act.ended_ns <= begin_ns else "during"
 
@@ -256,16 +278,22 @@ def _ends_sentence(word: SpokenWord, following: SpokenWord) -> bool:
 
 
 def thought_of_act(thoughts: Sequence[Thought], place: int) -> str:
-    """What was thought when an act was decided on. What was said about an act after it belongs to the next act: nobody
-    knows an outcome before the act. A thought about several acts stands at the first."""
+    """What was thought when an act was decided on. Outcomes, and what was said about an act after it, belong to the
+    next act: an outcome is not known before the act. A plan of several acts stands at the first."""
     texts = []
     for thought in thoughts:
         if not thought.acts:
             continue
-        about = thought.acts[-1] + 1 if thought.relation == "after" else thought.acts[0]
-        if about == place:
+        if (thought.acts[-1] + 1 if _is_known_later(thought) else thought.acts[0]) == place:
             texts.append(thought.text)
     return join_words(texts)
+
+
+def _is_known_later(thought: Thought) -> bool:
+    """Whether a thought belongs to the act after those that it is about."""
+    if thought.role == "evaluation":
+        return thought.relation != "before"
+    return thought.relation == "after" and len(thought.acts) == 1
 
 
 def describe_speech(speech: Speech, thoughts: Sequence[Thought], begin_ns: int) -> dict[str, Any]:

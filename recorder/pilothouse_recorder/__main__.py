@@ -14,7 +14,7 @@ from .audio.capture import VoiceCapture, check_microphone
 from .control import ControlServer, send_command
 from .errors import RecorderError
 from .review import cut, summarize
-from .sessions import delete_session, open_session
+from .sessions import delete_session, lock_session, open_session, view_session
 from .settings import (
     CONSENT_TEXT,
     CONSENT_VERSION,
@@ -77,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     consent.set_defaults(run=_consent)
     microphone = commands.add_parser("microphone", help="listen for a moment: is anything heard?")
     microphone.add_argument("--microphone", default="", metavar="NAME", help="the microphone")
-    microphone.add_argument("--seconds", type=float, default=3.0, help="how long")
+    microphone.add_argument("--seconds", type=float, default=3.0, help="how many seconds to listen")
     microphone.set_defaults(run=_microphone)
     for name, text in (
         ("pause", "store nothing until `resume`"),
@@ -155,27 +155,33 @@ def _review(home: Path, options: argparse.Namespace) -> Any:
     if options.session is None:
         running = _running_session(home)
         names = sorted(path.name for path in sessions.iterdir()) if sessions.exists() else []
-        return [summarize(open_session(sessions / name)).to_json() for name in names if name != running]
+        return [summarize(view_session(sessions / name)).to_json() for name in names if name != running]
     folder = _session_folder(home, options.session)
     if options.delete:
-        delete_session(folder)
+        with lock_session(folder):
+            delete_session(folder)
         return {"deleted": options.session}
     if options.cut is not None:
-        cut(open_session(folder), *options.cut)
-    return summarize(open_session(folder)).to_json()
+        with lock_session(folder):
+            cut(open_session(folder), *options.cut)
+    return summarize(view_session(folder)).to_json()
 
 
 def _transcribe(home: Path, options: argparse.Namespace) -> Any:
-    session = open_session(_session_folder(home, options.session))
-    require_not_uploaded(session)
-    engine = find_engine(options.engine, url=options.server, model=options.model, weights=options.weights)
-    detector, timer = find_detector(), find_timer(options.language)
-    return transcribe_session(session, engine, options.language, detector=detector, timer=timer)
+    folder = _session_folder(home, options.session)
+    with lock_session(folder):
+        session = open_session(folder)
+        require_not_uploaded(session)
+        engine = find_engine(options.engine, url=options.server, model=options.model, weights=options.weights)
+        detector, timer = find_detector(), find_timer(options.language)
+        return transcribe_session(session, engine, options.language, detector=detector, timer=timer)
 
 
 def _upload(home: Path, options: argparse.Namespace) -> Any:
-    session = open_session(_session_folder(home, options.session))
-    return upload_session(Server(options.url, find_token()), session, options.pool)
+    server = Server(options.url, find_token())
+    folder = _session_folder(home, options.session)
+    with lock_session(folder):
+        return upload_session(server, open_session(folder), options.pool)
 
 
 def _session_folder(home: Path, session_id: str) -> Path:

@@ -18,7 +18,7 @@ EventKind = Literal[
     "audio.gap",
 ]
 TimeSource = Literal["x_server", "capture", "receipt"]
-GapReason = Literal["paused", "excluded", "password", "forgotten", "cut", "suspended"]
+GapReason = Literal["paused", "excluded", "password", "forgotten", "cut", "suspended", "unwatched"]
 STRUCTURE_KINDS = frozenset({"gap.begin", "gap.end", "clock", "audio.gap"})
 """Events that show nothing of the person's screen or input; they stay when a stretch is removed."""
 

@@ -12,7 +12,7 @@ from .clocks import MS, SECOND, ServerClock
 from .control import ControlServer
 from .delay_buffer import DELAY_NS, DelayBuffer
 from .errors import RecorderError
-from .events import Event, GapReason
+from .events import Event, GapReason, gap_events
 from .exclusions import ExclusionRules, Gate, is_excluded
 from .frames import FrameFilter, FramePacer, encode_frame
 from .inputs import InputInterpreter, hotkey_of
@@ -30,6 +30,9 @@ CLOCK_NS = 10 * SECOND
 ECHO_NS = 50 * MS
 """Between two looks at the terminal with the focus while no key is pressed."""
 FORGET_NS = 60 * SECOND
+UNWATCHED_NS = SECOND // 2
+"""After this time without a check of the windows, nothing of the time between is stored: the recorder was stopped or
+blocked, and input and sound of that time arrive late."""
 SUSPEND_NS = SECOND
 
 
@@ -69,7 +72,7 @@ class Recording:
         self._synced_ns, self._clock_sampled_ns, self._echo_checked_ns = now, now, 0
         self._password, self._gap_open = False, False
         self._suspended_ns = _suspended_ns()
-        self._began_ns = self._paused_ns = now
+        self._began_ns = self._paused_ns = self._checked_ns = now
         self._open_from_ns: int | None = None
         self._open_until_ns: int | None = None
         clock = {"monotonic_ns": now, "realtime_ns": time.time_ns()}
@@ -138,7 +141,7 @@ class Recording:
             self._pacer.damage(now)
         if self._gate.open and self._pacer.due(now):
             self._keep_frame()
-        for event, content in self._buffer.release(time.monotonic_ns()):
+        for event, content in self._buffer.release(now):
             self._store(event, content)
         if now - self._synced_ns >= SYNC_NS:
             self._synced_ns = now
@@ -148,9 +151,14 @@ class Recording:
             self._sample_clock(now)
 
     def _check_privacy(self, now: int, *, pressed: bool) -> None:
-        """Close or open the gate. What waits is dropped where something private came up."""
+        """Close or open the gate. What waits is dropped where something private came up, or may have."""
+        checked, self._checked_ns = self._checked_ns, now
+        flashes = self._windows.flashes
         self._windows.sync()
         reason = self._reason(now, pressed=pressed)
+        unwatched = now - checked > UNWATCHED_NS or self._windows.flashes != flashes
+        if unwatched:
+            self._drop_unwatched(checked, reason)
         if reason not in (None, "paused"):
             self._buffer.drop()
             self._open_from_ns = None
@@ -165,7 +173,18 @@ class Recording:
             self._open_until_ns = self._paused_ns
             self._begin_gap(self._paused_ns, reason)
         else:
-            self._begin_gap(now - DELAY_NS, reason or "excluded")
+            self._begin_gap((checked if unwatched else now) - DELAY_NS, reason or "excluded")
+
+    def _drop_unwatched(self, checked: int, reason: GapReason | None) -> None:
+        """Store nothing of the time since a second before the last check."""
+        self._buffer.drop()
+        if self._open_from_ns is not None:
+            self._open_from_ns = time.monotonic_ns()
+        if self._gate.open and reason in (None, "paused"):
+            for event in gap_events(checked - DELAY_NS, time.monotonic_ns(), "unwatched"):
+                self._store(event)
+            self._filter.reset()
+            self._pacer.damage(time.monotonic_ns())
 
     def _reason(self, now: int, *, pressed: bool) -> GapReason | None:
         if is_excluded(self._windows.windows, self._rules):
@@ -273,6 +292,7 @@ class Recording:
         self.tick()
         if self._gate.open and self._pacer.damaged_ns is not None:
             self._keep_frame()
+        self._check_privacy(time.monotonic_ns(), pressed=False)
         for event, content in self._buffer.release(time.monotonic_ns(), 0):
             self._store(event, content)
         self._write_clock()

@@ -1,13 +1,14 @@
 """What a person sees of a session before it leaves the computer, and what they take out of it."""
 
+import math
 from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from .clocks import SECOND
 from .errors import RecorderError
-from .sessions import Removal, Session, remove_stretch
-from .uploads import require_not_uploaded
+from .sessions import Removal, Session, remove_stretch, word_span
+from .uploads import PACKED, require_not_uploaded
 
 PAUSE_NS = SECOND
 """A pause in speech that begins a new line of the summary."""
@@ -23,7 +24,7 @@ class Gap:
 
 
 @dataclass(frozen=True)
-class Said:
+class Utterance:
     """What was said between two pauses: seconds from the start, as `--cut` takes them."""
 
     begin: float
@@ -45,7 +46,7 @@ class Summary:
     """Frames by the application in front."""
     gaps: tuple[Gap, ...]
     voice_seconds: float
-    said: tuple[Said, ...]
+    said: tuple[Utterance, ...]
     """What the last transcription heard."""
 
     def to_json(self) -> dict[str, Any]:
@@ -70,20 +71,22 @@ def summarize(session: Session) -> Summary:
         voice_seconds=round(
             sum(one.get("duration_ns", 0) for one in session.events if one["kind"] == "audio.chunk") / SECOND, 1
         ),
-        said=_said(session),
+        said=_utterances(session),
     )
 
 
 def cut(session: Session, begin: float, end: float) -> None:
-    """Remove a stretch from the disk: seconds from the start.
+    """Remove a stretch from the disk: seconds from the start. Hold the session's lock.
 
-    Raises RecorderError with `bad_range` or `already_uploaded`; then nothing was changed.
+    Raises RecorderError with `bad_range`, `already_uploaded` or `upload_unresolved`; then nothing was changed.
     """
     require_not_uploaded(session)
     if not 0 <= begin < end:
         raise RecorderError("bad_range", "A cut begins at 0 s or later, and ends after it begins.")
     start = _start(session)
-    remove_stretch(session.folder, Removal(start + int(begin * SECOND), start + int(end * SECOND), "cut"))
+    (session.folder / PACKED).unlink(missing_ok=True)
+    removal = Removal(start + math.floor(begin * SECOND), start + math.ceil(end * SECOND), "cut")
+    remove_stretch(session.folder, removal)
 
 
 def _gaps(session: Session) -> tuple[Gap, ...]:
@@ -100,17 +103,20 @@ def _gaps(session: Session) -> tuple[Gap, ...]:
     return tuple(sorted(gaps, key=lambda gap: gap.begin))
 
 
-def _said(session: Session) -> tuple[Said, ...]:
-    said: list[Said] = []
-    ends_ns = 0
+def _utterances(session: Session) -> tuple[Utterance, ...]:
+    """A cut of the seconds of an utterance removes every word of it."""
+    found: list[Utterance] = []
+    start, ends_ns = _start(session), 0
     for word in (session.speech or {"words": ()})["words"]:
-        begin, end = _seconds(session, word["t_ns"]), _seconds(session, word["end_ns"])
-        if said and word["t_ns"] - ends_ns < PAUSE_NS:
-            said[-1] = Said(said[-1].begin, end, f"{said[-1].text} {word['text']}")
+        begin_ns, end_ns = word_span(word)
+        end = math.ceil((end_ns - start) * 100 / SECOND) / 100
+        if found and begin_ns - ends_ns < PAUSE_NS:
+            found[-1] = Utterance(found[-1].begin, max(found[-1].end, end), f"{found[-1].text} {word['text']}")
         else:
-            said.append(Said(begin, end, word["text"]))
-        ends_ns = word["end_ns"]
-    return tuple(said)
+            begin = max(0.0, math.floor((begin_ns - start) * 100 / SECOND) / 100)
+            found.append(Utterance(begin, end, word["text"]))
+        ends_ns = max(ends_ns, end_ns)
+    return tuple(found)
 
 
 def _start(session: Session) -> int:

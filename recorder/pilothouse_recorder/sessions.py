@@ -3,21 +3,26 @@
 A session opens after a crash at any moment. What was being removed when it came is removed on opening.
 """
 
+import fcntl
 import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from .clocks import SECOND
+from .clocks import MS, SECOND
 from .errors import RecorderError
 from .events import STRUCTURE_KINDS, Event, GapReason, gap_events
 
 SESSION_FORMAT = "pilothouse-session-1"
 MANIFEST, REMOVAL, FRAMES, AUDIO = "manifest.json", "removal.json", "frames", "audio"
+LOCK = "lock"
 SEGMENT_NS = 60 * SECOND
+SHORTEST_WORD_NS = 30 * MS
+"""A word lasts at least this long, whatever the engine says: one frame of the voice activity."""
 TEMPORARY_SUFFIX = ".tmp"
 State = Literal["recording", "finished", "crashed"]
 
@@ -120,8 +125,44 @@ class Session:
         return str(self.manifest["id"])
 
 
+@contextmanager
+def lock_session(folder: Path) -> Iterator[None]:
+    """Let one command at a time transcribe, cut, upload or delete a session.
+
+    Raises RecorderError with `no_session`, or `session_busy` where another command works on it.
+    """
+    _read_manifest(folder)
+    try:
+        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except FileNotFoundError:
+        raise RecorderError("no_session", f"There is no session {folder.name}.") from None
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RecorderError("session_busy", "Another command works on this session. Try again after it.") from None
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def view_session(folder: Path) -> Session:
+    """Read a session to show it. Unlike `open_session` it waits for no command and changes nothing while one runs.
+
+    Raises RecorderError with `no_session` or `session_damaged`.
+    """
+    try:
+        with lock_session(folder):
+            return open_session(folder)
+    except RecorderError as error:
+        if error.code != "session_busy":
+            raise
+    return _read_session(folder, _read_manifest(folder))
+
+
 def open_session(folder: Path) -> Session:
-    """Read a session that is not being recorded; one that broke off is mended and marked `crashed`.
+    """Read a session that is not being recorded; one that broke off is mended and marked `crashed`. Hold its lock
+    (`lock_session`) where other commands may run.
 
     Raises RecorderError with `no_session` or `session_damaged`.
     """
@@ -134,6 +175,10 @@ def open_session(folder: Path) -> Session:
     if manifest["state"] == "recording":
         manifest |= {"state": "crashed", "outcome": None}
         write_whole(folder / MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1).encode())
+    return _read_session(folder, manifest)
+
+
+def _read_session(folder: Path, manifest: dict[str, Any]) -> Session:
     transcripts = speech_paths(folder)
     speech = json.loads(transcripts[-1].read_bytes()) if transcripts else None
     return Session(folder, manifest, tuple(_read_events(folder)), speech)
@@ -181,11 +226,21 @@ def speech_paths(folder: Path) -> list[Path]:
     return sorted(folder.glob("speech-*.json"))
 
 
+def word_span(word: Mapping[str, Any]) -> tuple[int, int]:
+    """When a word of a transcript was said: the whole piece where its time within it is not known."""
+    begin_ns, end_ns = word.get("piece_ns") or (word["t_ns"], word["end_ns"])
+    return begin_ns, max(end_ns, begin_ns + SHORTEST_WORD_NS)
+
+
+def is_said_within(word: Mapping[str, Any], begin_ns: int, end_ns: int) -> bool:
+    """Whether a part of the word may have been said in this stretch."""
+    word_begin_ns, word_end_ns = word_span(word)
+    return begin_ns < word_end_ns and word_begin_ns < end_ns
+
+
 def _remove_words(path: Path, removal: Removal) -> None:
     transcript = json.loads(path.read_bytes())
-    words = [
-        one for one in transcript["words"] if not (removal.begin_ns < one["end_ns"] and one["t_ns"] < removal.end_ns)
-    ]
+    words = [one for one in transcript["words"] if not is_said_within(one, removal.begin_ns, removal.end_ns)]
     if len(words) != len(transcript["words"]):
         write_whole(path, json.dumps({**transcript, "words": words}, ensure_ascii=False).encode())
 

@@ -14,7 +14,7 @@ from .errors import RecorderError
 from .packing import pack_session
 from .sessions import Session, write_whole
 
-UPLOADED, PACKED = "uploaded.json", "upload.zip"
+UPLOADED, IMPORTING, PACKED = "uploaded.json", "importing.json", "upload.zip"
 UPLOADS = "/api/imports/uploads"
 TUS = {"Tus-Resumable": "1.0.0"}
 PART_BYTES = 4 * 2**20
@@ -22,6 +22,8 @@ TIMEOUT_SECONDS = 60.0
 RETRY_PAUSES_SECONDS = (0.2, 0.8, 3.2)
 POLL_SECONDS = 0.5
 ENDED = ("done", "failed", "cancelled")
+UNRESOLVED = ("unreachable", "server_failed", "answer_unknown")
+"""Errors after which the platform may have done what was asked for."""
 
 
 class Server:
@@ -85,13 +87,18 @@ def _unknown_answer() -> RecorderError:
 
 
 def require_not_uploaded(session: Session) -> None:
-    """Raises RecorderError with `already_uploaded`: later changes are made on the platform."""
+    """Raises RecorderError with `already_uploaded`: later changes are made on the platform. With `upload_unresolved`
+    the platform may be importing it: `upload` finds out."""
     if (session.folder / UPLOADED).exists():
         raise RecorderError("already_uploaded", "This session was uploaded; change it on the platform.")
+    if (session.folder / IMPORTING).exists():
+        raise RecorderError("upload_unresolved", "An upload of this session broke off at its end: run `upload` again.")
 
 
 def upload_session(server: Server, session: Session, pool: str) -> dict[str, Any]:
-    """Upload a session and wait for its import, which is returned. Repeated, it sends nothing.
+    """Upload a session and wait for its import, which is returned. Repeated, it sends nothing. Hold the session's lock.
+
+    From before the import begins until it has ended, `importing.json` has its id, or null where it is not known.
 
     Raises RecorderError; `import_failed` where the platform refuses the session.
     """
@@ -99,16 +106,40 @@ def upload_session(server: Server, session: Session, pool: str) -> dict[str, Any
     if noted.exists():
         found: dict[str, Any] = json.loads(noted.read_bytes())
         return found
-    packed = session.folder / PACKED
-    pack_session(session, packed)
-    job = _wait_for_import(server, _send_file(server, packed, f"{session.id}.zip", pool))
+    packed, importing = session.folder / PACKED, session.folder / IMPORTING
+    import_id = json.loads(importing.read_bytes())["import"] if importing.exists() else None
+    if import_id is None:
+        pack_session(session, packed)
+        path = _send_file(server, packed, f"{session.id}.zip", pool)
+        import_id = _begin_import(server, path, pool, importing)
+    try:
+        job = _wait_for_import(server, import_id)
+    except RecorderError as error:
+        if error.code == "import_failed":
+            importing.unlink()
+        raise
     write_whole(noted, json.dumps(job).encode())
-    packed.unlink()
+    importing.unlink()
+    packed.unlink(missing_ok=True)
     return job
 
 
+def _begin_import(server: Server, path: str, pool: str, importing: Path) -> str:
+    """Have the platform import what was sent to `path`. Returns the import's id."""
+    known = importing.exists()
+    write_whole(importing, json.dumps({"import": None}).encode())
+    try:
+        import_id = str(server.post(f"{path}/import", {"pool": pool, "format": "recording"})["id"])
+    except RecorderError as error:
+        if error.code not in UNRESOLVED and not known:
+            importing.unlink()
+        raise
+    write_whole(importing, json.dumps({"import": import_id}).encode())
+    return import_id
+
+
 def _send_file(server: Server, file: Path, name: str, pool: str) -> str:
-    """Send what the server does not have yet. Returns the import's id."""
+    """Send what the server does not have yet. Returns the upload's path."""
     with file.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
         size = file.stat().st_size
@@ -132,7 +163,7 @@ def _send_file(server: Server, file: Path, name: str, pool: str) -> str:
             if reached > offset:
                 pauses = iter(RETRY_PAUSES_SECONDS)
             offset, failed = reached, False
-    return str(server.post(f"{path}/import", {"pool": pool, "format": "recording"})["id"])
+    return path
 
 
 def _find_upload(server: Server, digest: str, size: int, pool: str) -> dict[str, Any] | None:

@@ -54,8 +54,8 @@ class Loss:
 
 class ChunkAssembler:
     """Gives every chunk a time. A block is never read before it was captured, so the one that came soonest after its
-    capture decides; the server says how long that took. Its word on a single block is not used: after a loss it is
-    wrong by the length of the loss for seconds."""
+    capture decides; the server says how long that took. The latency of a single block is not used: after a loss it
+    is wrong by the length of the loss for seconds."""
 
     def __init__(self) -> None:
         self._offsets: deque[int] = deque(maxlen=WINDOW_BLOCKS)
@@ -73,7 +73,8 @@ class ChunkAssembler:
             self._late.append(offset)
             last = self._late[-JUMP_BLOCKS:]
             lost = len(last) == JUMP_BLOCKS and max(last) - min(last) < FLAT_NS
-            return self._restart() if lost or len(self._late) >= WINDOW_BLOCKS else []
+            catches_up = offset < self._late[-WINDOW_BLOCKS:][0] - FLAT_NS
+            return self._restart() if lost or (len(self._late) >= WINDOW_BLOCKS and not catches_up) else []
         self._late.clear()
         self._offsets.append(offset)
         self._latencies.append(block.latency_ns)

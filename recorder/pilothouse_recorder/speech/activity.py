@@ -13,7 +13,9 @@ AGGRESSIVENESS = 2
 PAUSE_FRAMES = 15
 """A pause of 0.45 s ends a piece."""
 SHORTEST_FRAMES = 4
+"""Speech of less than 0.12 s is taken for noise."""
 MARGIN_FRAMES = 5
+"""Up to 0.15 s of sound before and after the speech belong to a piece."""
 LONG_FRAMES, LONGEST_FRAMES = 700, 900
 """After 21 s any short pause ends a piece; after 27 s it ends without one. Whisper hears 30 s."""
 CONTIGUOUS_NS = 100_000_000
@@ -88,14 +90,18 @@ def find_detector() -> Detector:
 
 
 def find_speech(stretch: Stretch, detector: Detector) -> Iterator[Piece]:
-    """The pieces with speech, in order."""
+    """The pieces with speech, in order. None overlaps another: a word would be heard twice."""
     count = len(stretch.samples) // FRAME_BYTES
     voiced = [detector(stretch.samples[place * FRAME_BYTES : (place + 1) * FRAME_BYTES]) for place in range(count)]
-    for first, last in find_runs(voiced):
+    runs = list(find_runs(voiced))
+    for place, (first, last) in enumerate(runs):
+        previous = runs[place - 1][1] if place else -MARGIN_FRAMES
+        following = runs[place + 1][0] if place + 1 < len(runs) else count + MARGIN_FRAMES
+        before, after = min(MARGIN_FRAMES, (first - previous) // 2), min(MARGIN_FRAMES, (following - last) // 2)
         yield Piece(
             stretch,
-            _sample(max(0, first - MARGIN_FRAMES)),
-            _sample(min(count, last + MARGIN_FRAMES)),
+            _sample(max(0, first - before)),
+            _sample(min(count, last + after)),
             _sample(first),
             _sample(last),
         )

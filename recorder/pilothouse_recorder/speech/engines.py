@@ -1,4 +1,4 @@
-"""Speech engines: an OpenAI-compatible server, Whisper on this computer, PocketSphinx as the last resort."""
+"""Speech engines: an OpenAI-compatible server; Whisper or PocketSphinx on this computer."""
 
 import importlib.util
 import io
@@ -100,7 +100,10 @@ class WhisperEngine:
         )
 
     def transcribe(self, samples: bytes, language: str) -> list[SpokenWord]:
-        """The words by cross-attention."""
+        """The words by cross-attention. Raises RecorderError with `language_unknown` where the weights know English
+        only."""
+        if language != "en" and not self._model.model.is_multilingual:
+            raise RecorderError("language_unknown", f"{self.name} knows English only, not {language!r}.")
         segments, _ = self._model.transcribe(
             io.BytesIO(to_wav(samples)),
             language=language,
@@ -140,7 +143,7 @@ class SphinxEngine:
         self._decoder.end_utt()
         return [
             SpokenWord(one.start_frame / 100, (one.end_frame + 1) / 100, one.word.split("(")[0])
-            for one in self._decoder.seg()
+            for one in self._decoder.seg() or ()
             if one.word[0] not in "<["
         ]
 

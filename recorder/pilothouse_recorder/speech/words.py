@@ -1,11 +1,17 @@
 """Words, and the port behind which a speech engine stands."""
 
 import io
+import re
 import wave
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from ..audio.assembly import RATE, SAMPLE_BYTES
+
+MAX_WORD_CHARACTERS = 200
+CJK = r"\u3040-\u30ff\u3400-\u9fff"
+CJK_WORD = re.compile(rf"[{CJK}][^{CJK}\w]*|[^{CJK}]+")
 
 
 @dataclass(frozen=True)
@@ -16,6 +22,8 @@ class SpokenWord:
     end_s: float
     text: str
     score: float | None = None
+    is_spread: bool = False
+    """Whether the times are a guess within the piece."""
 
 
 class SpeechEngine(Protocol):
@@ -44,13 +52,24 @@ def seconds_of(samples: bytes) -> float:
     return len(samples) / (RATE * SAMPLE_BYTES)
 
 
+def split_words(text: str) -> list[str]:
+    """The words of a text. Chinese and Japanese have no spaces: each character is a word, with the punctuation after
+    it."""
+    return [word for part in text.split() for word in CJK_WORD.findall(part)]
+
+
+def clean_words(words: Iterable[SpokenWord]) -> list[SpokenWord]:
+    """The words without empty ones, none longer than the platform takes."""
+    return [replace(one, text=one.text.strip()[:MAX_WORD_CHARACTERS]) for one in words if one.text.strip()]
+
+
 def spread_words(text: str, begin_s: float, end_s: float) -> list[SpokenWord]:
-    """Words whose times nobody knows, spread over a stretch by their length."""
-    words = text.split()
+    """Words without known times, spread over a stretch by their length."""
+    words = split_words(text)
     total = sum(len(word) + 1 for word in words)
     spread: list[SpokenWord] = []
     for word in words:
         ends_s = begin_s + (end_s - begin_s) * (len(word) + 1) / total if total else end_s
-        spread.append(SpokenWord(begin_s, ends_s, word))
+        spread.append(SpokenWord(begin_s, ends_s, word, is_spread=True))
         begin_s, total = ends_s, total - len(word) - 1
     return spread

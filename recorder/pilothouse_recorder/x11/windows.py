@@ -40,6 +40,9 @@ class WindowWatcher:
         self._structure_changed = True
         self.changes = 0
         """How often windows came, went or moved in the tree, as of the last `sync`."""
+        self.flashes = 0
+        """How often windows came and went again between two calls of `sync`. What they showed is not known."""
+        self._mapped_ids: set[int] = set()
         self._infos: dict[int, WindowInfo] = {}
         self._keyboard: list[Any] = []
         self._first_key: int = self._display.display.info.min_keycode
@@ -75,9 +78,16 @@ class WindowWatcher:
             self._structure_changed = False
             self._scan()
             self._read_notices()
+        if any(not self._is_visible(window_id) for window_id in self._mapped_ids):
+            self.flashes += 1
+        self._mapped_ids.clear()
         focus_id = focus if isinstance(focus, int) else focus.id
         if focus_id != self._focus_id:
             self._focus_id, self._focused = focus_id, self._describe_focus(focus)
+
+    def _is_visible(self, window_id: int) -> bool:
+        info = self._infos.get(window_id)
+        return info is not None and info.visible
 
     def sample_clock(self) -> ClockSample:
         """Ask the X server for its time: a property changes, and the notice is stamped."""
@@ -99,6 +109,8 @@ class WindowWatcher:
             if event.type in STRUCTURE_EVENTS:
                 self._structure_changed = True
                 self.changes += 1
+                if event.type == X.MapNotify and event.event == self._root:
+                    self._mapped_ids.add(event.window.id)
             elif event.type == X.ConfigureNotify and event.window == self._root:
                 self.size = (event.width, event.height)
             elif event.type == X.MappingNotify:

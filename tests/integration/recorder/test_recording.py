@@ -4,6 +4,7 @@ import shutil
 import socket
 import string
 import subprocess
+import time
 from array import array
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +24,7 @@ from recorder.pilothouse_recorder.control import ControlServer
 from recorder.pilothouse_recorder.errors import RecorderError
 from recorder.pilothouse_recorder.exclusions import ExclusionRules
 from recorder.pilothouse_recorder.packing import needed_events
-from recorder.pilothouse_recorder.recording import Recording
+from recorder.pilothouse_recorder.recording import UNWATCHED_NS, Recording
 from recorder.pilothouse_recorder.review import summarize
 from recorder.pilothouse_recorder.sessions import open_session
 from recorder.pilothouse_recorder.x11.screen import ScreenGrabber
@@ -207,6 +208,41 @@ def test_an_excluded_window_that_flashes_during_a_grab_is_in_no_frame(
         recording.stop()
         recording.run(control)
     assert not list(found_canaries(tmp_path, (), {"secret": SECRET_COLOR}))
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_what_was_typed_while_the_windows_were_not_watched_is_not_stored(
+    desktop: Desktop, environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, stopped: bool
+) -> None:
+    monkeypatch.setenv("DISPLAY", environment["DISPLAY"])
+    with ControlServer(tmp_path) as control:
+        recording = Recording(tmp_path / "session", {"id": "stopped"}, ExclusionRules(("vault*",), ()), 30)
+
+        def stored_frames() -> bool:
+            recording.tick()
+            return bool(recording.status()["frames"])
+
+        wait_until(stored_frames)
+        window = desktop.open_window("Accounts", "vault-app", SECRET_COLOR)
+        desktop.type("canary")
+        window.destroy()
+        desktop.display.sync()
+        if stopped:
+            time.sleep(2 * UNWATCHED_NS / 1e9)
+        recording.tick()
+        desktop.type("after")
+
+        def stored_input() -> bool:
+            recording.tick()
+            return bool(recording.status()["events"] > 12)
+
+        wait_until(stored_input)
+        recording.stop()
+        recording.run(control)
+    assert not list(found_canaries(tmp_path, ("canary",), {"secret": SECRET_COLOR}))
+    assert list(found_canaries(tmp_path, ("after",), {}))
+    events = open_session(tmp_path / "session").events
+    assert "unwatched" in [one["reason"] for one in events if one["kind"] == "gap.begin"]
 
 
 def test_a_title_that_becomes_private_takes_back_what_was_shown(desktop: Desktop, record: Record) -> None:

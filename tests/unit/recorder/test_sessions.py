@@ -14,8 +14,9 @@ from recorder.pilothouse_recorder.errors import RecorderError
 from recorder.pilothouse_recorder.events import Event
 from recorder.pilothouse_recorder.packing import pack_session
 from recorder.pilothouse_recorder.review import cut, summarize
-from recorder.pilothouse_recorder.sessions import SEGMENT_NS, SessionWriter, open_session
+from recorder.pilothouse_recorder.sessions import SEGMENT_NS, SessionWriter, lock_session, open_session
 from recorder.pilothouse_recorder.settings import load_settings, require_consent, set_consent
+from recorder.pilothouse_recorder.uploads import IMPORTING, PACKED, UPLOADS, Answer, upload_session
 
 ID = "6d3a1c52-7d0e-4c47-9f0f-4e3c0d7b6a11"
 MANIFEST = {
@@ -179,6 +180,69 @@ def test_commands_that_cannot_be_done_say_a_code(
     assert capsys.readouterr().err.startswith(f"{code}: ")
 
 
+@pytest.mark.parametrize("words", [["review", ID, "--delete"], ["review", ID, "--cut", "0", "1"], ["transcribe", ID]])
+def test_one_command_at_a_time_works_on_a_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    monkeypatch.setenv("PILOTHOUSE_RECORDER_HOME", str(tmp_path))
+    folder = tmp_path / "sessions" / ID
+    write_session(folder)
+    with lock_session(folder):
+        (folder / "speech-00001.json.tmp").write_bytes(b"[")
+        assert main(words) == 1
+        assert capsys.readouterr().err.startswith("session_busy: ")
+        assert main(["review", ID]) == 0
+        assert (folder / "speech-00001.json.tmp").exists(), "it belongs to the other command"
+    assert main(["review", ID]) == 0
+    assert not list(folder.glob("*.tmp"))
+
+
+class LostServer:
+    """A platform that takes an upload; then the connection is lost."""
+
+    def __init__(self, lost: str) -> None:
+        self.lost, self.imports = lost, 0
+
+    def call(self, method: str, path: str, headers: Any = (), body: bytes | None = None) -> Any:
+        if self.lost == "status" and "/uploads" not in path:
+            raise RecorderError("unreachable", "lost")
+        found: Any = [] if method == "GET" and path == UPLOADS else {"id": "u", "offset": 0, "part_bytes": 2**22}
+        if path == "/api/imports/i":
+            found = {"status": "failed" if self.lost == "refused" else "done", "code": "id_taken", "error": ""}
+        return Answer({"upload-offset": str(len(body or b""))}, json.dumps(found).encode())
+
+    def post(self, path: str, body: Any) -> Any:
+        self.imports += 1
+        if self.lost == "answer":
+            raise RecorderError("unreachable", "lost")
+        return {"id": "i"}
+
+
+@pytest.mark.parametrize("lost", ["answer", "status"])
+def test_a_session_whose_import_may_run_cannot_be_changed(tmp_path: Path, lost: str) -> None:
+    write_session(tmp_path / ID)
+    session, server = open_session(tmp_path / ID), LostServer(lost)
+    with pytest.raises(RecorderError, match="lost"):
+        upload_session(server, session, "")  # type: ignore[arg-type]
+    with pytest.raises(RecorderError) as caught:
+        cut(session, 0, 1)
+    assert caught.value.code == "upload_unresolved"
+    server.lost = ""
+    assert upload_session(server, session, "")["status"] == "done"  # type: ignore[arg-type]
+    assert server.imports == (2 if lost == "answer" else 1)
+    assert not [name for name in (IMPORTING, PACKED) if (session.folder / name).exists()]
+
+
+def test_a_session_that_the_platform_refused_can_be_cut(tmp_path: Path) -> None:
+    write_session(tmp_path / ID)
+    session = open_session(tmp_path / ID)
+    with pytest.raises(RecorderError, match="id_taken"):
+        upload_session(LostServer("refused"), session, "")  # type: ignore[arg-type]
+    assert (session.folder / PACKED).exists()
+    cut(session, 0, 1)
+    assert not (session.folder / PACKED).exists()
+
+
 def test_sessions_are_listed_and_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -200,6 +264,7 @@ def test_recording_needs_consent_to_the_present_text(
     shown = json.loads(capsys.readouterr().out)
     assert shown["accepted"]["version"] == shown["version"]
     assert require_consent(load_settings(tmp_path)).version == shown["version"]
+    assert "web pages, other applications, ssh sessions, tmux or screen ARE stored" in shown["text"]
     with monkeypatch.context() as patch:
         patch.setattr(settings, "CONSENT_VERSION", "another")
         with pytest.raises(RecorderError, match="consent"):

@@ -4,7 +4,9 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
@@ -17,7 +19,13 @@ from recorder.pilothouse_recorder.packing import needed_events
 from recorder.pilothouse_recorder.review import cut, summarize
 from recorder.pilothouse_recorder.sessions import Session, SessionWriter, open_session
 from recorder.pilothouse_recorder.speech.activity import LONGEST_FRAMES, find_runs, find_speech, join_chunks
-from recorder.pilothouse_recorder.speech.engines import ServerEngine, find_engine, read_answer
+from recorder.pilothouse_recorder.speech.engines import (
+    ServerEngine,
+    SphinxEngine,
+    WhisperEngine,
+    find_engine,
+    read_answer,
+)
 from recorder.pilothouse_recorder.speech.transcription import transcribe_session
 from recorder.pilothouse_recorder.speech.word_times import spell_word
 from recorder.pilothouse_recorder.speech.words import SpokenWord, spread_words
@@ -62,6 +70,36 @@ def test_speech_without_a_pause_is_cut_before_it_is_too_long() -> None:
     assert [last - first for first, last in find_runs([True] * 2_000)] == [LONGEST_FRAMES, LONGEST_FRAMES, 200]
     with_breath = [True] * 750 + [False] * 3 + [True] * 100
     assert [last - first for first, last in find_runs(with_breath)] == [750, 100]
+
+
+def test_pieces_of_speech_without_a_pause_do_not_overlap() -> None:
+    (stretch,) = join_chunks(chunks(seconds((30, LOUD), (1, QUIET), (23, LOUD), (0.09, QUIET), (3, LOUD))))
+    pieces = list(find_speech(stretch, is_loud))
+    assert len(pieces) == 4
+    assert all(one.end <= following.begin for one, following in pairwise(pieces))
+
+
+def test_engines_that_know_english_only_refuse_other_languages() -> None:
+    engine = WhisperEngine.__new__(WhisperEngine)
+    engine.name, engine._model = "faster-whisper/tiny.en", SimpleNamespace(model=SimpleNamespace(is_multilingual=False))
+    with pytest.raises(RecorderError) as caught:
+        engine.transcribe(b"", "zh")
+    assert caught.value.code == "language_unknown"
+
+
+class Deaf:
+    """A decoder that found no words."""
+
+    def start_utt(self) -> None: ...
+    def process_raw(self, samples: bytes, *, full_utt: bool) -> None: ...
+    def end_utt(self) -> None: ...
+    def seg(self) -> None: ...
+
+
+def test_pocketsphinx_may_hear_nothing() -> None:
+    engine = SphinxEngine.__new__(SphinxEngine)
+    engine._decoder = Deaf()
+    assert engine.transcribe(b"", "en") == []
 
 
 class Transcriber(BaseHTTPRequestHandler):
@@ -198,6 +236,67 @@ def test_a_session_without_voice_has_no_words(tmp_path: Path) -> None:
 def test_written_words_are_spelled_as_they_are_said() -> None:
     said = [spell_word(text) for text in ("Save,", "I’ll", "42.", "7", "305", "—")]
     assert said == [["save"], ["i'll"], ["forty", "two"], ["seven"], ["three", "zero", "five"], []]
+
+
+def test_text_without_spaces_is_spread_by_character() -> None:
+    assert [word.text for word in spread_words("打开 Save菜单，好。", 0.0, 1.0)] == [
+        "打",
+        "开",
+        "Save",
+        "菜",
+        "单，",
+        "好。",
+    ]
+
+
+def test_empty_and_long_words_do_not_reach_the_platform(session: Session) -> None:
+    transcribe_session(session, Fixed("", " ", "x" * 900), "en", detector=is_loud, timer=None)
+    speech = open_session(session.folder).speech
+    assert speech is not None
+    assert [word["text"] for word in speech["words"]] == ["x" * 200] * 2
+
+
+class Instant:
+    """An engine whose words have no length, as whole pieces or one by one."""
+
+    name = "instant"
+
+    def __init__(self, *, spread: bool) -> None:
+        self._spread = spread
+
+    def transcribe(self, samples: bytes, language: str) -> list[SpokenWord]:
+        return [SpokenWord(0.6 + place / 9, 0.6 + place / 9, "canary", None, self._spread) for place in range(5)]
+
+
+@pytest.mark.parametrize("spread", [False, True])
+def test_a_cut_as_printed_leaves_no_word(session: Session, *, spread: bool) -> None:
+    transcribe_session(session, Instant(spread=spread), "en", detector=is_loud, timer=None)
+    while said := summarize(open_session(session.folder)).said:
+        cut(open_session(session.folder), said[0].begin, said[0].end)
+    speech = open_session(session.folder).speech
+    assert speech is not None
+    assert speech["words"] == []
+
+
+def test_a_cut_in_words_without_times_removes_the_whole_piece(session: Session) -> None:
+    transcribe_session(session, Instant(spread=True), "en", detector=is_loud, timer=None)
+    cut(open_session(session.folder), 1.05, 1.06)
+    speech = open_session(session.folder).speech
+    assert speech is not None
+    assert [word["t_ns"] // SECOND for word in speech["words"]] == [3, 3, 3, 3, 4]
+
+
+def test_what_is_cut_while_it_is_transcribed_does_not_come_back(session: Session) -> None:
+    class Cutting(Fixed):
+        def transcribe(self, samples: bytes, language: str) -> list[SpokenWord]:
+            if not summarize(open_session(session.folder)).gaps:
+                cut(open_session(session.folder), 1.0, 2.3)
+            return super().transcribe(samples, language)
+
+    transcribe_session(session, Cutting("canary"), "en", detector=is_loud, timer=None)
+    speech = open_session(session.folder).speech
+    assert speech is not None
+    assert [word["t_ns"] // SECOND for word in speech["words"]] == [3]
 
 
 def test_words_are_spread_over_their_stretch_by_length() -> None:

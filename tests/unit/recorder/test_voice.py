@@ -79,6 +79,16 @@ def test_blocks_that_are_read_late_lose_nothing() -> None:
     assert max(map(abs, times(assembler, device, 50))) < 5 * MS
 
 
+def test_a_backlog_of_many_seconds_is_no_loss() -> None:
+    assembler, device = ChunkAssembler(), Device()
+    times(assembler, device, 100)
+    found = [one for late in range(8_000, 0, -100) for one in assembler.add(device.block(late * MS))]
+    found += [one for _ in range(11) for one in assembler.add(device.block())]
+    assert all(isinstance(one, Chunk) for one in found)
+    assert sum(one.duration_ns for one in found if isinstance(one, Chunk)) == 91 * SECOND // 10
+    assert max(map(abs, times(assembler, device, 50))) < 5 * MS
+
+
 class Unplugged:
     """A microphone that gives one chunk and then goes away."""
 

@@ -1,9 +1,12 @@
 """Going back one step: the machine is where it was, the record keeps what was done, the policy hears of it no more."""
 
+import pytest
+
 from protocol.actions.types import Click, TypeText
 from protocol.messages.events import Accept, Act, Autopilot, Undo
-from tests.unit.agent_backend.conftest import EpisodeHarness
-from vm_bridge.errors import CannotRestore
+from protocol.trajectory.observations import Transition
+from tests.unit.agent_backend.conftest import EpisodeHarness, UnreliableMachine
+from vm_bridge.errors import CannotRestore, InvalidAction
 
 
 def type_text(number: int, text: str) -> Act:
@@ -90,6 +93,33 @@ async def test_it_is_known_beforehand_where_the_last_step_cannot_be_taken_back(h
     assert await harness.code(undo(2)) == ""
     await harness.until(lambda: harness.store.state.undo_blocked)
     assert await harness.code(undo(3)) == "cannot_undo", "the step before that one was not kept"
+
+
+async def test_a_rejected_act_locks_no_earlier_step(harness: EpisodeHarness, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def reject(*_: object, **__: object) -> Transition:
+        raise InvalidAction("it is not on the screen")
+
+    await harness.started()
+    await typed(harness, "one")
+    with monkeypatch.context() as patch:
+        patch.setattr(UnreliableMachine, "perform", reject)
+        await harness.send(type_text(1, "two"))
+        await harness.steps(2)
+        await harness.ready()
+    assert harness.store.state.undo_blocked is False
+    assert [await harness.code(undo(1)), harness.sandbox.typed] == ["", "one"]
+    assert [await harness.code(undo(2)), harness.sandbox.typed] == ["", ""]
+
+
+@pytest.mark.parametrize("kept", [False, True])
+async def test_after_a_crash_it_is_found_out_again(harness: EpisodeHarness, *, kept: bool) -> None:
+    await harness.started()
+    harness.sandbox.keeps_states = kept
+    await typed(harness, "one")
+    await harness.kill()
+    harness.store.state = harness.store.state.model_copy(update={"undo_blocked": kept})
+    await harness.started()
+    assert harness.store.state.undo_blocked is not kept
 
 
 async def test_a_machine_without_a_way_back_says_so(harness: EpisodeHarness) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from agent_backend.refinement import __main__ as program
-from agent_backend.refinement.refiner import Refiner
+from agent_backend.refinement.refiner import RefinedThought, Refiner, refine_trajectory
 from agent_backend.trajectory_folders import TrajectoryFolderWriter, read_trajectories
+from protocol.actions.types import TypeText
 from protocol.trajectory.trajectories import Trajectory
 from tests.unit.agent_backend.policy.fake_model_server import Events, ModelServer, chunk
 from tests.unit.agent_backend.test_trajectory_folders import FIRST, content
@@ -54,6 +55,47 @@ def test_a_changed_fact_is_asked_for_again_and_then_left_as_it_was_said() -> Non
     refined, server = refine("I do not type 42", "I type 42.", "")
     assert (refined.text(), refined.problem, len(server.asked)) == ("I do not type 42", "the reply is empty", 2)
     assert [one.support for one in refined.sentences] == ["verbatim"]
+
+
+@pytest.mark.parametrize(
+    ("said", "reply", "problem"),
+    [
+        ("um I press the save button", "Everything continues elsewhere.", "nothing of it was said"),
+        (
+            "I press the save button",
+            "I press the save button. Everything continues elsewhere. Afterwards comes something different.",
+            "more than one sentence was added",
+        ),
+        (
+            "I compare both hotels, the cheaper station hotel wins, and then I press book",
+            "I press book.",
+            "most of what was said is left out",
+        ),
+    ],
+)
+def test_a_reply_that_replaces_what_was_said_is_not_taken(said: str, reply: str, problem: str) -> None:
+    refined, server = refine(said, reply, reply)
+    assert (refined.problem, refined.text(), len(server.asked)) == (problem, said, 2)
+
+
+def test_ordinary_words_that_were_typed_may_be_rephrased() -> None:
+    class Recorder(Refiner):
+        async def refine(self, said: str, instruction: str, action: str, names: frozenset[str]) -> RefinedThought:
+            found.append(names)
+            return RefinedThought(said, ())
+
+    found: list[frozenset[str]] = []
+    text = "the cheap hotel in Bonn The room42"
+    typed = FIRST.steps[0].model_copy(update={"action": TypeText(text=text), "thought": "I type it."})
+    one = FIRST.model_copy(update={"steps": (typed,)})
+
+    async def run() -> None:
+        refiner = Recorder("http://model/v1", "m")
+        await refine_trajectory(refiner, one, "r")
+        await refiner.aclose()
+
+    asyncio.run(run())
+    assert found == [frozenset({"bonn", "room42"})]
 
 
 def test_a_folder_becomes_a_refined_one(

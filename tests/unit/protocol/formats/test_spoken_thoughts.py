@@ -8,7 +8,15 @@ import pytest
 from benchmarks.parts.recorder.thought_scripts import CLICK, DRAG, KEYS, SCROLL, TYPE, Script, write_script
 from protocol.actions.types import ACTION_ADAPTER
 from protocol.formats.recorded_acts import RecordedAct
-from protocol.formats.spoken_thoughts import SpokenWord, Thought, align_thoughts, find_role, join_words
+from protocol.formats.spoken_thoughts import (
+    Speech,
+    SpokenWord,
+    Thought,
+    align_thoughts,
+    find_role,
+    join_words,
+    thought_of_act,
+)
 
 SECOND = 1_000_000_000
 WORD_S = 0.33
@@ -73,6 +81,11 @@ def test_thoughts_of_scripted_sessions_find_their_acts() -> None:
         ("Nothing happened", "evaluation"),
         ("Let me see the next page", "plan"),
         ("I looked for it, so I open the index", "plan"),
+        ("I open the perfect list and press the fine print", "plan"),
+        ("I need a good name, so I type Undone", "plan"),
+        ("All good", "evaluation"),
+        ("I am done", "evaluation"),
+        ("This is perfect", "evaluation"),
     ],
 )
 def test_the_wording_says_what_a_thought_does(text: str, role: str) -> None:
@@ -112,6 +125,31 @@ def test_what_is_typed_while_it_is_said_is_what_is_meant() -> None:
 def test_speech_far_from_every_act_belongs_to_none(text: str) -> None:
     acts = [act(CLICK, 1, 1.1), act(CLICK, 60, 60.1)]
     assert [one[2] for one in align((text, 30), acts=acts)] == [()]
+
+
+@pytest.mark.parametrize(
+    ("text", "begin", "acts", "place"),
+    [
+        ("That worked.", 4, [act(TYPE, 3, 8, "Ann"), act(CLICK, 9, 9.1)], 1),
+        ("Done.", 2, [act(CLICK, 2.2, 2.25), act(CLICK, 5, 5.1)], 1),
+        ("That worked.", 2, [act(CLICK, 2.2, 2.25), act(CLICK, 5, 5.1)], 1),
+        ("The form is open.", 1, [act(CLICK, 5, 5.1)], 0),
+        ("I fill in the name and then the city", 1, [act(CLICK, 0.8, 0.9), act(CLICK, 5, 5.1)], 0),
+    ],
+)
+def test_outcomes_stand_after_their_act_and_plans_at_their_first(
+    text: str, begin: float, acts: list[RecordedAct], place: int
+) -> None:
+    thoughts = align_thoughts(words_of(text, begin), acts)
+    assert [thought_of_act(thoughts, one) for one in range(len(acts))] == [
+        text if one == place else "" for one in range(len(acts))
+    ]
+
+
+def test_empty_and_long_words_refuse_no_session() -> None:
+    words = [{"t_ns": 1, "end_ns": 2, "text": text} for text in ("", " ", "x" * 900, "on")]
+    speech = Speech.model_validate({"engine": "e", "language": "en", "words": words})
+    assert [len(word.text) for word in speech.words] == [200, 2]
 
 
 def test_chinese_is_joined_without_spaces() -> None:

@@ -11,8 +11,10 @@ const WAYS = ["skip", "release", "broken"] as const;
 
 export function LeaveDialog({ onDone }: { onDone: () => void }) {
   const { t } = useI18n();
-  const { send } = useWorkspace();
-  const [how, setHow] = useState<(typeof WAYS)[number]>("skip");
+  const { send, episode } = useWorkspace();
+  // A task whose machine is gone starts afresh, also for the person who leaves it.
+  const initial = episode.status === "failed" ? "release" : "skip";
+  const [how, setHow] = useState<(typeof WAYS)[number]>(initial);
   const [reason, setReason] = useState("");
   const needsReason = how === "broken" && reason.trim() === "";
   const submit = () => {
@@ -24,7 +26,7 @@ export function LeaveDialog({ onDone }: { onDone: () => void }) {
       <Radio.Group
         label={t("leave.how")}
         value={how}
-        onChange={(value) => setHow(WAYS.find((known) => known === value) ?? "skip")}
+        onChange={(value) => setHow(WAYS.find((known) => known === value) ?? initial)}
       >
         {WAYS.map((value) => (
           <Radio
@@ -33,7 +35,7 @@ export function LeaveDialog({ onDone }: { onDone: () => void }) {
             label={t(`leave.${value}`)}
             description={t(`leave.${value}.help`)}
             mt={8}
-            data-autofocus={value === "skip" || undefined}
+            data-autofocus={value === initial || undefined}
           />
         ))}
       </Radio.Group>

@@ -51,6 +51,19 @@ describe("accepting", () => {
     expect(await screen.findByText("No task of Desktop is waiting.")).toBeDefined();
   });
 
+  it("claims the next task once, also after a look at a past step", async () => {
+    const requests = vi.spyOn(globalThis, "fetch").mockImplementation(() => Promise.resolve(new Response(JSON.stringify({ episode_id: null }))));
+    const { user, say } = open({ proposals: [makeProposal(1, { kind: "finish", answer: "" })] });
+    await user.keyboard("{Enter}");
+    say({ type: "snapshot", state: makeEpisodeState({ status: "finished", outcome: "success", proposals: [], steps: [STEP] }), control: "mine" });
+    await waitFor(() => expect(claims(requests.mock.calls)).toHaveLength(1));
+    await user.keyboard("[[");
+    expect(screen.queryByText("Task finished")).toBeNull();
+    await user.keyboard("0");
+    expect(await screen.findByText("Task finished")).toBeDefined();
+    expect(claims(requests.mock.calls)).toHaveLength(1);
+  });
+
   it("stays with a task that a digit ends, so that the verdict can be read", async () => {
     const requests = vi.spyOn(globalThis, "fetch").mockImplementation(() => Promise.resolve(new Response(JSON.stringify({ episode_id: null }))));
     const { user, say } = open({ proposals: [makeProposal(1, { kind: "finish", answer: "" })] });
@@ -362,7 +375,6 @@ describe("a task whose machine is gone", () => {
     expect(screen.getByText(/Leave the task, and it starts afresh/)).toBeDefined();
     await user.keyboard("l");
     const dialog = within(await screen.findByRole("dialog"));
-    await user.click(dialog.getByRole("radio", { name: "Release" }));
     await user.click(dialog.getByRole("button", { name: /^Release/ }));
     expect(commands()).toMatchObject([{ type: "leave", how: "release" }]);
   });
