@@ -85,6 +85,8 @@ def test_specialists_are_trained_apart_from_the_same_weights_and_merged(wheel: W
 
     for part in (lights, lamps):
         (Path(part.path) / "heads.pt").write_text(part.domain)
+    below = Path(lights.path).relative_to(turn_files.turn_folder(turn).parent)
+    lights.path = f"/another/installation/flywheel/{below}"
     again = merging.merge_specialists(turn, [lights, lamps], RecordingProgramRunner())
     assert (str(again), (again / "heads.pt").read_text()) == (merged.path, "lights"), "those of the largest part"
 
