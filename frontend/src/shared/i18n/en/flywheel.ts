@@ -68,6 +68,7 @@ export const flywheelMessages = {
   "flywheel.form.share.earlier": "Earlier",
   "flywheel.form.share.own": "Own successes",
   "flywheel.form.share.general": "General",
+  "flywheel.form.share.nano": "The bundled policy's own training draws from every source with a share above 0, whatever the share.",
   "flywheel.form.corrections": "People's corrections",
   "flywheel.form.corrections.interventions": "weigh as much as all other steps",
   "flywheel.form.corrections.shares": "weigh half; steps before them hardly count",

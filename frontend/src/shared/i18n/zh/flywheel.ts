@@ -68,6 +68,7 @@ export const flywheelMessages = {
   "flywheel.form.share.earlier": "旧数据",
   "flywheel.form.share.own": "自身成功尝试",
   "flywheel.form.share.general": "通用",
+  "flywheel.form.share.nano": "内置策略自身的训练从占比大于 0 的每个来源抽取，与占比大小无关。",
   "flywheel.form.corrections": "人的纠正",
   "flywheel.form.corrections.interventions": "与其余步骤合计同重",
   "flywheel.form.corrections.shares": "占一半；纠正之前的步骤几乎不计",
