@@ -11,14 +11,14 @@ from django.conf import settings
 from annotation_app.flywheel.evaluation import evaluate_trials
 from annotation_app.flywheel.model_servers import serve_weights, weights_load, weights_verify
 from annotation_app.flywheel.models import Checkpoint, Turn
-from annotation_app.flywheel.paths import TRIALS_FOLDER
+from annotation_app.flywheel.paths import TRIALS_FOLDER, checkpoint_path
 from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, platform_python, trainer_python
 from annotation_app.flywheel.recipe import GateTrials, server_root
 from annotation_app.flywheel.selectors.pools import turn_pools
 from annotation_app.flywheel.selectors.trials import earlier_trials_path
 from annotation_app.flywheel.selectors.turns import own_active
 from annotation_app.flywheel.services.server_reservation import reserved_server, server_release
-from annotation_app.flywheel.services.training import checkpoint_path, serving_url, start_checkpoint
+from annotation_app.flywheel.services.training import serving_url, start_checkpoint
 from annotation_app.flywheel.services.trainings import PHASES
 from annotation_app.flywheel.services.turn_files import file_write, turn_folder
 from annotation_app.policies.models import PolicyRevision
@@ -235,12 +235,14 @@ def _successes(report: Evaluation) -> int:
 
 
 def _active_results(report: Evaluation) -> dict[str, Any]:
-    """How the active revision did at the same."""
+    """How the active revision did at the tasks that both tried, and how the candidate did at these."""
     if report.comparison is None:
         return {}
     tasks = report.comparison.tasks
     return {
         "active_attempts": sum(task.before.attempts for task in tasks),
         "active_successes": sum(task.before.successes for task in tasks),
+        "compared_attempts": sum(task.after.attempts for task in tasks),
+        "compared_successes": sum(task.after.successes for task in tasks),
         "finding": report.comparison.overall.finding,
     }

@@ -185,7 +185,7 @@ export const flywheelMessages = {
   "flywheel.people.gain": "门槛上的成功率变化 {points} 个百分点。",
   "flywheel.people.per_hour": "即每小时 {points} 个百分点。",
   "flywheel.people.no_gain": "门槛尚未比较。",
-  "flywheel.people.help": "小时数从每条轨迹开始计到结束。提升中也包含从更早样本和自身尝试学到的部分；是否可能出于偶然，见门槛。",
+  "flywheel.people.help": "小时数从每条轨迹开始计到结束，包含停顿和自动执行，只计本轮收入的轨迹。提升中也包含从更早样本和自身尝试学到的部分；是否可能出于偶然，见门槛。",
   "flywheel.gate": "门槛",
   "flywheel.passed": "通过",
   "flywheel.passed_not_better": "通过（未变差）",
