@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from annotation_app.flywheel.recipe import Recipe
+from annotation_app.flywheel.recipe import SEEDED_SUITES, Recipe
 from protocol.base import FrozenModel, JsonObject
 
 BUNDLED_POLICY = "nano"
@@ -58,7 +58,7 @@ class RecipeDraft(FrozenModel):
 
 def draft_recipe(pool: PoolFacts) -> RecipeDraft:
     """Imitation of what passes in each cycle, as much new as earlier, beside the policy's own successes at earlier
-    gates; tried on seeds of the pool's tasks that no cycle has tried.
+    gates; tried on seeds of the pool's tasks, which no cycle has tried where each makes another page.
     Continual pre-training and reinforcement are off: they need general data, and machines that play."""
     bundled = pool.policy == BUNDLED_POLICY
     tasks = pool.tasks[:MAX_TRIED_TASKS]
@@ -83,7 +83,7 @@ def draft_recipe(pool: PoolFacts) -> RecipeDraft:
             "tasks": list(tasks),
             "first_seed": FIRST_GATE_SEEDS.get(pool.suite, 1_000_000),
             "seeds": seeds,
-            "fresh_pages": pool.suite not in FIRST_GATE_SEEDS,
+            "fresh_pages": pool.suite in SEEDED_SUITES,
             "parallel": 2,
             "size": pool.size,
             "temperature": 0.0,

@@ -25,3 +25,13 @@ def turn_path(turn_id: UUID) -> Path:
     """A turn's folder, by the turn's name."""
     folder: Path = settings.ENV.data / TURNS_FOLDER / str(turn_id)
     return folder.absolute()
+
+
+def checkpoint_path(checkpoint: str) -> str:
+    """Where a checkpoint lies: one that a turn made went along when the installation was restored elsewhere."""
+    parts = Path(checkpoint).parts
+    if Path(checkpoint).exists() or TURNS_FOLDER not in parts:
+        return checkpoint
+    below = parts[len(parts) - parts[::-1].index(TURNS_FOLDER) :]
+    here = Path(settings.ENV.data, TURNS_FOLDER, *below).absolute()
+    return str(here) if here.exists() else checkpoint

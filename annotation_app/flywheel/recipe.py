@@ -182,6 +182,11 @@ class Specialists(FrozenModel):
     """How much of each specialist is merged: the same, or by its number of new samples."""
 
 
+SEEDED_SUITES = frozenset({"drills", "games", "sites"})
+"""Suites whose seeds each make another page, as many as one likes. A seed of the desktop, phone and terminal suites is
+one more attempt at the same task, MiniWoB++ has 200 seeds, and 50 seeds of `questions` share a wiki."""
+
+
 class GateTrials(FrozenModel):
     """What a candidate and the active revision try at the gate, with the same seeds: tasks of the bridge's suites or of
     a file, or the trainer's toy world."""
@@ -197,20 +202,36 @@ class GateTrials(FrozenModel):
     first_seed: Annotated[int, Field(ge=0)] = 1_000_000
     seeds: Annotated[int, Field(ge=1, le=10_000)] = 20
     fresh_pages: bool = False
-    """Whether each cycle tries the seeds after those that earlier cycles tried. No page is tried in two cycles then, so
-    later cycles may learn from the attempts at it. Else all cycles try the same pages, and compare."""
+    """Whether each cycle tries the seeds after those that earlier cycles tried, of a suite whose seeds make other
+    pages. No page is tried in two cycles then, so later cycles may learn from the attempts at it. Else all cycles try
+    the same pages, and compare, unless one has had fresh pages."""
     parallel: Annotated[int, Field(ge=1, le=64)] = 1
     threads: Annotated[int, Field(ge=1, le=256)] = 1
     """Of the processor, for the server of who tries: several wait for each other where much else is running."""
     size: Annotated[str, StringConstraints(pattern=r"^(\d{2,4}x\d{2,4})?$")] = ""
     temperature: Annotated[float, Field(ge=0, le=2)] = 1.0
 
-    def after(self, earlier: Sequence["GateTrials"]) -> "GateTrials":
-        """The same on pages behind those of earlier cycles, where each cycle tries fresh ones."""
-        if not self.fresh_pages:
-            return self
-        ends = (one.first_seed + one.seeds for one in earlier if (one.world, one.suite) == (self.world, self.suite))
-        return self.model_copy(update={"first_seed": max(self.first_seed, *ends, 0)})
+    @property
+    def seeded_suite(self) -> str:
+        """The suite that is tried, as its tasks name it, where each of its seeds makes another page; else empty."""
+        suite = "toy" if self.world == "toy" else self.suite
+        return suite if suite == "toy" or suite in SEEDED_SUITES else ""
+
+    @property
+    def tries_fresh_pages(self) -> bool:
+        """Whether each cycle's gate has pages of its own, so that later cycles may learn from the attempts."""
+        return self.fresh_pages and self.seeded_suite != ""
+
+    def after(self, earlier: Sequence["GateTrials"], learned: int = 0) -> "GateTrials":
+        """What the next gate of a flywheel tries. Once one of its gates had fresh pages, each begins behind all seeds
+        of the suite that earlier gates tried and behind those that cycles learned from, whose end is `learned`: an
+        earlier setting may have let any of them be learned from."""
+        stepping = any(one.tries_fresh_pages for one in (self, *earlier))
+        first = self.first_seed
+        if stepping and self.seeded_suite:
+            ends = (one.first_seed + one.seeds for one in earlier if one.seeded_suite == self.seeded_suite)
+            first = max(first, learned, *ends, 0)
+        return self.model_copy(update={"first_seed": first, "fresh_pages": self.tries_fresh_pages})
 
     def holds(self, suite: str | None, seed: int | None) -> bool:
         """Whether an attempt was at a page of the gate, or at one that a later cycle's gate will try: it is not learned

@@ -51,13 +51,13 @@ class PeopleTime(FrozenModel):
 
     episodes: int
     hours: float
-    """From the episodes' beginnings to their ends, added up."""
+    """From the episodes' beginnings to their ends, added up, pauses included."""
     judged: int
     """Steps that people decided where a policy had proposed."""
     corrected: int
     """Of these, overrides and takeovers."""
     gain: float | None
-    """Success rate of the candidate at the gate, less that of the active revision at the same tasks."""
+    """Success rate of the candidate at the tasks of the gate that both tried, less that of the active revision."""
     gain_per_hour: float | None
     """None for less than six minutes."""
 
@@ -83,7 +83,9 @@ class TurnRow(FrozenModel):
     success: Rate | None
     """At the gate's tasks."""
     success_before: Rate | None
-    """Of the active revision at the same."""
+    """Of the active revision, at those of them that both tried."""
+    gain: float | None
+    """By how much the candidate's rate is higher at the tasks that both tried; None where only one tried."""
     overridden: Rate | None
     """How often people overrode its revision in the pool."""
     people: PeopleTime | None

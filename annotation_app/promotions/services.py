@@ -1,5 +1,6 @@
 """Deciding who proposes in a pool: one way, whether a person says so or the pool's gate."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from django.db import transaction
@@ -25,6 +26,17 @@ def policy_activate(*, user: User, pool_id: int, revision_id: int | None) -> Poo
     policies_admin_check(user)
     pool = _pool_locked(pool_id)
     return _activate(pool, None if revision_id is None else _proposable(revision_id), actor=user)
+
+
+@transaction.atomic(durable=True)
+def policy_activate_everywhere(*, user: User, pool_ids: Sequence[int], revision_id: int) -> None:
+    """Make a revision the one that proposes in several pools: in all of them or in none. Raises as `policy_activate`
+    does."""
+    policies_admin_check(user)
+    pools = [_pool_locked(pool_id) for pool_id in sorted(pool_ids)]
+    revision = _proposable(revision_id)
+    for pool in pools:
+        _activate(pool, revision, actor=user)
 
 
 def policy_activate_named(*, username: str, pool: str, policy: str, revision: str) -> str:

@@ -27,7 +27,6 @@ from trainer.nano.batches import (
     DecisionTokenizer,
     action_start_point,
     build_decision,
-    build_decision_without_picture,
     due_name_span,
     due_text_span,
     label_letter_pairs,
@@ -74,6 +73,8 @@ class StoredDecision:
     """What stands where on the page, where that was kept (`protocol.trajectory.observations`)."""
     thought: str = ""
     """What a person thought at this step; empty where the policy decided."""
+    clicked: bool = False
+    """Whether the act is a single click of the first button."""
     weight: float = 1.0
     """How often it is drawn beside the task's other decisions."""
 
@@ -96,28 +97,22 @@ class StoredDecision:
         return Screen(image, () if self.parts is None else page_widgets(self.parts, self.packed, self.size))
 
     def by_thought(self, decision_tokenizer: DecisionTokenizer) -> Decision | None:
-        """The same click, asked for in the words of the person who made it; None where these do not name one thing
-        that is clicked."""
+        """The same click, asked for in the words of the person who made it; None where these do not name what is
+        clicked, and where the page's layout was not kept: a thought may name what the click has to do with."""
         thought, point = self.thought.strip(), self.decision.point
-        if self.decision.end is not None or point is None or not _is_short_sentence(thought):
+        if not self.clicked or point is None or not _is_short_sentence(thought):
             return None
         screen = self.screen()
         number = _hit(screen.widgets, point)
-        labels = [screen.widgets[number].label] if number != NOWHERE else [words for _, words in self.decision.names]
-        named = {label.lower() for label in labels if _is_trainable_label(label) and _is_mentioned(label, thought)}
-        if len(named) != 1:
+        if number == NOWHERE:
             return None
-        (label,) = named
-        at = thought.lower().index(label)
+        label = screen.widgets[number].label
+        found = _mention(label, thought) if _is_trainable_label(label) else None
+        if found is None:
+            return None
         x, y = point
-        wanted = NextAction(
-            thought, ((at, thought[at : at + len(label)]),), (), Click(x=x, y=y), number if number != NOWHERE else None
-        )
-        if number != NOWHERE:
-            return build_decision(decision_tokenizer, screen, wanted)
-        return replace(
-            build_decision_without_picture(decision_tokenizer, wanted, self.size), pixels=np.asarray(screen.image)
-        )
+        wanted = NextAction(thought, ((found.start(), found[0]),), (), Click(x=x, y=y), number)
+        return build_decision(decision_tokenizer, screen, wanted)
 
     def other(self, decision_tokenizer: DecisionTokenizer, random: Random, ordered: float) -> Decision | None:
         """Another of its parts is asked for, by its name, or several in an order; None where none has a name of its
@@ -209,6 +204,7 @@ def read_decisions(
     for trajectory in _successes(folder):
         own = (weights or {}).get(trajectory.id, {})
         thoughts = {step.index: step.thought for step in trajectory.steps if step.actor == "human"}
+        clicks = {step.index for step in trajectory.steps if isinstance(step.action, Click)}
         known = {
             step.before.screenshot.sha256: step.before.accessibility
             for step in trajectory.steps
@@ -218,13 +214,13 @@ def read_decisions(
             if (picture := current_picture(sample.messages)) is not None:
                 packed = folder.bytes(picture)
                 size = _size(packed)
-                thought = thoughts.get(sample.index, "")
-                decision = _decision(sample, size, decision_tokenizer, trajectory.task.instruction, thought)
+                decision = _decision(sample, size, decision_tokenizer, trajectory.task.instruction)
                 task = trajectory.task
                 parts = known.get(picture.sha256)
                 yield StoredDecision(
                     *(task.name or "", task.id, trajectory.id, size, packed, decision, task.instruction, parts),
-                    thought=thought,
+                    thought=thoughts.get(sample.index, ""),
+                    clicked=sample.index in clicks,
                     weight=own.get(sample.index, 1.0),
                 )
 
@@ -285,20 +281,12 @@ def _is_short_sentence(thought: str) -> bool:
     return 0 < len(thought) <= MAX_THOUGHT_CHARACTERS and thought.isascii() and thought.isprintable()
 
 
-def _is_mentioned(name: str, thought: str) -> bool:
-    """Whether a thought has a name as words of its own."""
-    return len(name) > 1 and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", thought, re.IGNORECASE) is not None
+def _mention(name: str, thought: str) -> re.Match[str] | None:
+    """Where a thought has a name as words of its own."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", thought, re.IGNORECASE) if len(name) > 1 else None
 
 
-def _mentioned_span(names: Sequence[tuple[int, str]], thought: str) -> range:
-    """Where stands the one of some names that a thought mentions; nowhere where it mentions none, or several."""
-    mentioned = {words.lower(): words for _, words in names if _is_mentioned(words, thought)}
-    return due_name_span(names, next(iter(mentioned))) if len(mentioned) == 1 else range(0)
-
-
-def _decision(
-    sample: Sample, size: Size, decision_tokenizer: DecisionTokenizer, instruction: str, thought: str
-) -> Decision:
+def _decision(sample: Sample, size: Size, decision_tokenizer: DecisionTokenizer, instruction: str) -> Decision:
     before, after = decision_tokenizer.around(sample.messages)
     sentence = decision_tokenizer.found(instruction, before)
     if len(sentence) != len(instruction.encode()):
@@ -322,7 +310,7 @@ def _decision(
         copied=copied,
         names=names,
         done=sum(message.role == "assistant" for message in sample.messages),
-        due=due_text_span(names, copied) or _mentioned_span(names, thought),
+        due=due_text_span(names, copied),
     )
 
 

@@ -34,8 +34,16 @@ def people_time(collected: dict[str, Any], tried: dict[str, Any]) -> PeopleTime 
     people = collected.get("people") or {}
     if not people.get("episodes"):
         return None
-    gain = None
-    if tried.get("attempts") and tried.get("active_attempts"):
-        gain = tried["successes"] / tried["attempts"] - tried["active_successes"] / tried["active_attempts"]
+    gain = gate_gain(tried)
     hours: float = people["hours"]
     return PeopleTime(**people, gain=gain, gain_per_hour=None if gain is None or hours < MIN_HOURS else gain / hours)
+
+
+def gate_gain(tried: dict[str, Any]) -> float | None:
+    """The candidate's success rate less the active revision's, at the tasks that both tried, from the result of the
+    stage that tries; None where only one tried. Results of before have the candidate's attempts at all tasks alone."""
+    attempts = tried.get("compared_attempts", tried.get("attempts"))
+    if not attempts or not tried.get("active_attempts"):
+        return None
+    successes: int = tried.get("compared_successes", tried.get("successes", 0))
+    return successes / attempts - tried["active_successes"] / tried["active_attempts"]

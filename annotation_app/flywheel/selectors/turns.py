@@ -23,7 +23,7 @@ from annotation_app.flywheel.schemas import (
     TurnRow,
     WheelOut,
 )
-from annotation_app.flywheel.selectors.people import people_time
+from annotation_app.flywheel.selectors.people import gate_gain, people_time
 from annotation_app.policies.gate import Reason
 from annotation_app.policies.models import Evaluation, PolicyRevision
 from annotation_app.queues import training_worker_alive
@@ -165,6 +165,7 @@ def turn_row(turn: Turn) -> TurnRow:
         revision=str(made or ""),
         success=_rate(tried.get("successes", 0), tried.get("attempts", 0)),
         success_before=_rate(tried.get("active_successes", 0), tried.get("active_attempts", 0)),
+        gain=gate_gain(tried),
         overridden=_rate(people["overridden"], people["accepted"] + people["overridden"]),
         people=people_time(_result(stages, "collect"), tried),
         passed=registered["passed"] if registered.get("judged") else None,

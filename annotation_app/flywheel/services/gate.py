@@ -7,26 +7,25 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db.models import QuerySet
 
 from annotation_app.flywheel.evaluation import evaluate_trials
 from annotation_app.flywheel.model_servers import serve_weights, weights_load, weights_verify
 from annotation_app.flywheel.models import Checkpoint, Turn
-from annotation_app.flywheel.paths import TRIALS_FOLDER
+from annotation_app.flywheel.paths import TRIALS_FOLDER, checkpoint_path
 from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, platform_python, trainer_python
 from annotation_app.flywheel.recipe import GateTrials, server_root
 from annotation_app.flywheel.selectors.pools import turn_pools
 from annotation_app.flywheel.selectors.trials import earlier_trials_path
 from annotation_app.flywheel.selectors.turns import own_active
 from annotation_app.flywheel.services.server_reservation import reserved_server, server_release
-from annotation_app.flywheel.services.training import checkpoint_path, serving_url, start_checkpoint
+from annotation_app.flywheel.services.training import serving_url, start_checkpoint
 from annotation_app.flywheel.services.trainings import PHASES
 from annotation_app.flywheel.services.turn_files import file_write, turn_folder
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.schemas import RevisionIn
 from annotation_app.policies.services import revision_add
 from annotation_app.promotions.models import GateDecision
-from annotation_app.promotions.services import evaluation_add, policy_activate
+from annotation_app.promotions.services import evaluation_add, policy_activate_everywhere
 from annotation_app.tasks.models import Pool
 from protocol.evaluation.reports import Evaluation
 
@@ -77,26 +76,41 @@ def register(turn: Turn) -> dict[str, Any]:
     revision, _new = revision_add(user=turn.requested_by, revision=_revision(turn, candidate))
     Checkpoint.objects.filter(pk=candidate.pk).update(revision=revision)
     report = Evaluation.model_validate_json((turn_folder(turn) / TRIALS_FOLDER / "report.json").read_bytes())
-    evaluation, _new = evaluation_add(user=turn.requested_by, revision_id=revision.pk, report=report)
+    user = turn.requested_by
+    evaluation, _new = evaluation_add(user=user, revision_id=revision.pk, report=report, automatic=False)
     said = GateDecision.objects.filter(pool=turn.wheel.pool_id, evaluation=evaluation).first()
-    shut = _shut_gates(turn, revision)
+    shut = _shut_pools(turn, revision)
     return {
         "revision": revision.pk,
         "judged": said is not None,
         "passed": said is not None and said.passed and not shut,
         "reasons": [
             *([] if said is None else said.reasons),
-            *({"code": "pool_shut", "subject": decision.pool.name} for decision in shut),
+            *({"code": "pool_shut", "subject": pool.name} for pool in shut),
         ],
     }
 
 
-def _shut_gates(turn: Turn, revision: PolicyRevision) -> QuerySet[GateDecision]:
-    """What gates of the turn's further pools said against a revision. It proposes in all pools of the turn or in none:
-    one server answers them."""
+def _further_pools(turn: Turn, revision: PolicyRevision) -> list[Pool]:
+    """The turn's further pools that another revision of the same policy proposes in."""
     _own, *others = turn_pools(turn)
-    shut = GateDecision.objects.filter(pool__in=others, evaluation__revision=revision, passed=False)
-    return shut.select_related("pool").order_by("pool__name")
+    with_policy = Pool.objects.filter(pk__in=[pool.pk for pool in others], policy__name=revision.name)
+    return [pool for pool in with_policy.order_by("pk") if pool.policy_id != revision.pk]
+
+
+def _shut_pools(turn: Turn, revision: PolicyRevision) -> list[Pool]:
+    """The turn's further pools that a revision may not propose in. It proposes in all pools of the turn or in none: one
+    server answers them."""
+    return [pool for pool in _further_pools(turn, revision) if _is_shut(pool, revision)]
+
+
+def _is_shut(pool: Pool, revision: PolicyRevision) -> bool:
+    """Whether a newer revision proposes in a pool, or its gate has not let this one through: its newest decision
+    counts, and a gate without a decision is shut."""
+    if pool.policy_id is not None and pool.policy_id > revision.pk:
+        return True
+    newest = GateDecision.objects.filter(pool=pool, evaluation__revision=revision).order_by("-pk").first()
+    return pool.gate is not None if newest is None else not newest.passed
 
 
 def refresh(turn: Turn, programs: ProgramRunner) -> dict[str, Any]:
@@ -121,26 +135,25 @@ def _refresh(turn: Turn, programs: ProgramRunner) -> dict[str, Any]:
     if candidate is None or candidate.revision is None:
         return {"active": "", "reloaded": False}
     said = GateDecision.objects.filter(pool=turn.wheel.pool_id, evaluation__revision=candidate.revision).first()
-    if said is None or not said.passed or not turn.recipe.activate or _shut_gates(turn, candidate.revision):
+    if said is None or not said.passed or not turn.recipe.activate or _shut_pools(turn, candidate.revision):
         return {"active": "", "reloaded": False}
     if turn.recipe.server:
         weights, version = Path(checkpoint_path(candidate.path)), candidate.revision.revision
         weights_load(programs, turn.recipe.server, weights, version, log=turn_folder(turn) / "reload.log")
-    for pool in _pools_to_activate(turn, candidate.revision):
-        try:
-            policy_activate(user=turn.requested_by, pool_id=pool.pk, revision_id=candidate.revision.pk)
-        except Exception:
-            _server_restore(turn, programs)
-            raise
+    try:
+        pools = _pools_to_activate(turn, candidate.revision)
+        policy_activate_everywhere(user=turn.requested_by, pool_ids=pools, revision_id=candidate.revision.pk)
+    except Exception:
+        _server_restore(turn, programs)
+        raise
     return {"active": str(candidate.revision), "reloaded": bool(turn.recipe.server)}
 
 
-def _pools_to_activate(turn: Turn, revision: PolicyRevision) -> list[Pool]:
-    """The turn's pools that the revision is to propose in and does not yet: the wheel's own last, and others where this
-    policy proposes already."""
-    own, *others = turn_pools(turn)
-    with_policy = Pool.objects.filter(pk__in=[pool.pk for pool in others], policy__name=revision.name)
-    return [pool for pool in (*with_policy.order_by("pk"), own) if pool.policy_id != revision.pk]
+def _pools_to_activate(turn: Turn, revision: PolicyRevision) -> list[int]:
+    """The turn's pools that the revision is to propose in and does not yet, by id: the wheel's own, and others where
+    this policy proposes already."""
+    own = [] if turn.wheel.pool.policy_id == revision.pk else [turn.wheel.pool_id]
+    return [*(pool.pk for pool in _further_pools(turn, revision)), *own]
 
 
 def _server_restore(turn: Turn, programs: ProgramRunner) -> None:
@@ -222,12 +235,14 @@ def _successes(report: Evaluation) -> int:
 
 
 def _active_results(report: Evaluation) -> dict[str, Any]:
-    """How the active revision did at the same."""
+    """How the active revision did at the tasks that both tried, and how the candidate did at these."""
     if report.comparison is None:
         return {}
     tasks = report.comparison.tasks
     return {
         "active_attempts": sum(task.before.attempts for task in tasks),
         "active_successes": sum(task.before.successes for task in tasks),
+        "compared_attempts": sum(task.after.attempts for task in tasks),
+        "compared_successes": sum(task.after.successes for task in tasks),
         "finding": report.comparison.overall.finding,
     }

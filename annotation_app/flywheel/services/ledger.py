@@ -1,5 +1,6 @@
 """Turns and their stages: begun before anything is done, ended with what came of it."""
 
+from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,15 @@ from django.utils import timezone
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.audit.services import audit_record
+from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict, Forbidden, Invalid, NotFound
-from annotation_app.flywheel.models import Stage, StageState, Turn, TurnState, Wheel
+from annotation_app.flywheel.models import Sample, Stage, StageState, Turn, TurnState, Wheel
 from annotation_app.flywheel.paths import general_data_path
 from annotation_app.flywheel.recipe import Recipe
 from annotation_app.flywheel.services.play_check import play_check
 from annotation_app.flywheel.services.server_reservation import server_unreserved_check
 from annotation_app.flywheel.services.training import serving_url
-from annotation_app.tasks.models import Pool
+from annotation_app.tasks.models import Pool, Task
 
 MAX_UNEXPECTED_ERRORS = 3
 """How often a stage may end with an error nobody foresaw until the turn fails: what passed by itself has passed by
@@ -156,10 +158,21 @@ def turn_begin(*, user: User, wheel_id: int, by_clock: bool = False) -> Turn:
 def _recipe_of_next_turn(wheel: Wheel) -> Recipe:
     """The wheel's recipe, with the pages that its next gate tries."""
     recipe: Recipe = wheel.recipe
-    if not recipe.trials.fresh_pages:
-        return recipe
-    trials = recipe.trials.after([turn.recipe.trials for turn in wheel.turns.only("recipe")])
-    return recipe.model_copy(update={"trials": trials})
+    earlier: list[Recipe] = [turn.recipe for turn in wheel.turns.only("recipe")]
+    stepping = any(one.trials.tries_fresh_pages for one in (recipe, *earlier))
+    learned = _learned_end(wheel, [recipe, *earlier]) if stepping else 0
+    return recipe.model_copy(update={"trials": recipe.trials.after([one.trials for one in earlier], learned)})
+
+
+def _learned_end(wheel: Wheel, recipes: Iterable[Recipe]) -> int:
+    """The seed behind all those of the gate's suite that a flywheel learned from as samples, or played."""
+    suite = wheel.recipe.trials.seeded_suite
+    learned = Sample.objects.filter(wheel=wheel, route__in=("sft", "ct"))
+    tasks = Task.objects.filter(pk__in=Episode.objects.filter(pk__in=learned.values("episode")).values("task"))
+    seeds = [task.definition.seed for task in tasks.only("definition").iterator() if task.definition.suite == suite]
+    plays = [recipe.rl.play for recipe in recipes if recipe.rl is not None and recipe.rl.play is not None]
+    ends = [play.first_seed + play.pages for play in plays if play.suite == suite]
+    return max([*(seed + 1 for seed in seeds), *ends], default=0)
 
 
 @transaction.atomic(durable=True)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from annotation_app.flywheel.models import Checkpoint, Turn, Use
+from annotation_app.flywheel.paths import checkpoint_path
 from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, trainer_python
 from annotation_app.flywheel.recipe import Specialists
 from annotation_app.flywheel.services.turn_files import file_write, turn_folder
@@ -24,7 +25,7 @@ def merge_specialists(turn: Turn, parts: Sequence[Checkpoint], programs: Program
     weights = merge_weights(specialists, fresh)
     if not out.exists():
         _run_merge(folder, out, parts, weights, programs)
-    largest = Path(parts[weights.index(max(weights))].path)
+    largest = Path(checkpoint_path(parts[weights.index(max(weights))].path))
     if (largest / STAGE_HEADS).is_file():
         shutil.copy(largest / STAGE_HEADS, out / STAGE_HEADS)
     return out
@@ -33,7 +34,8 @@ def merge_specialists(turn: Turn, parts: Sequence[Checkpoint], programs: Program
 def _run_merge(
     folder: Path, out: Path, parts: Sequence[Checkpoint], weights: Sequence[float], programs: ProgramRunner
 ) -> None:
-    merged = [{"checkpoint": part.path, "weight": weight} for part, weight in zip(parts, weights, strict=True)]
+    paths = [checkpoint_path(part.path) for part in parts]
+    merged = [{"checkpoint": path, "weight": weight} for path, weight in zip(paths, weights, strict=True)]
     file_write(folder / f"{MERGE}.json", {"out": str(out), "parts": merged})
     log = folder / f"{MERGE}.log"
     programs.run([trainer_python(), "-m", "trainer", "merge", "--config", str(folder / f"{MERGE}.json")], log=log)

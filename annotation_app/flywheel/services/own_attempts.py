@@ -58,13 +58,13 @@ def trajectory_count(folders: Sequence[Path]) -> int:
 
 
 def _attempt_folders(turn: Turn) -> Iterator[Path]:
-    """Of earlier turns' reinforcement: what was learned, what came too late, and what was too old to be learned. Where
-    each gate tries fresh pages, also what was tried at earlier gates."""
-    earlier = Turn.objects.filter(wheel=turn.wheel_id, number__lt=turn.number).order_by("number")
-    for turn_id in earlier.values_list("pk", flat=True):
-        if turn.recipe.trials.fresh_pages:
-            yield from (folder for folder in sorted((turn_path(turn_id) / TRIALS_FOLDER).glob("*")) if folder.is_dir())
-        inbox = turn_path(turn_id) / TRAININGS / RL_INBOX
+    """Of earlier turns' reinforcement: what was learned, what came too late, and what was too old to be learned. Also
+    what was tried at those of their gates that had fresh pages."""
+    for earlier in Turn.objects.filter(wheel=turn.wheel_id, number__lt=turn.number).order_by("number"):
+        if earlier.recipe.trials.tries_fresh_pages:
+            tried = sorted((turn_path(earlier.pk) / TRIALS_FOLDER).glob("*"))
+            yield from (folder for folder in tried if folder.is_dir())
+        inbox = turn_path(earlier.pk) / TRAININGS / RL_INBOX
         if not inbox.exists():
             continue
         yield from sorted((inbox / PROCESSED_FOLDER).glob("*"))

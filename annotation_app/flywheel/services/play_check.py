@@ -3,21 +3,25 @@
 from asgiref.sync import async_to_sync
 
 from annotation_app.errors import Invalid
-from annotation_app.flywheel.recipe import Recipe, RolloutSettings
+from annotation_app.flywheel.recipe import SEEDED_SUITES, Recipe, RolloutSettings
 from annotation_app.live.suite_tasks import machine_choices
 from annotation_app.tasks.models import Pool
 
 
 def play_check(recipe: Recipe, before: Recipe | None) -> None:
-    """Check the pools that a recipe learns from, and what it plays, as far as the recipe before it had others. Suites
-    are not checked while the bridge does not answer.
+    """Check the pools that a recipe learns from, the pages of its gate, and what it plays, as far as the recipe before
+    it had others. Suites are not checked while the bridge does not answer.
 
-    Raises Invalid (`unknown_pool`, `unknown_suite`, `unknown_level`) with the field.
+    Raises Invalid (`unknown_pool`, `unknown_suite`, `unknown_level`, `no_fresh_pages`) with the field.
     """
     known = set(Pool.objects.filter(name__in=recipe.pools).values_list("name", flat=True))
     for place, name in enumerate(recipe.pools):
         if name not in known and (before is None or name not in before.pools):
             raise _invalid(f"recipe.pools.{place}", f"There is no pool {name!r}.", "pool")
+    if recipe.trials.fresh_pages and not recipe.trials.tries_fresh_pages:
+        message = f"Fresh seeds are for the suites {', '.join(sorted(SEEDED_SUITES))}. Switch them off."
+        fields = [{"field": "recipe.trials.fresh_pages", "message": message}]
+        raise Invalid(message, code="no_fresh_pages", extra={"fields": fields})
     play = recipe.rl.play if recipe.rl else None
     if play is None or (before is not None and before.rl is not None and before.rl.play == play):
         return

@@ -3,9 +3,9 @@
 from annotation_app.accounts.models import User
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.flywheel.models import Checkpoint
+from annotation_app.flywheel.paths import checkpoint_path
 from annotation_app.flywheel.schemas import CheckpointRegistration
 from annotation_app.flywheel.selectors.turns import own_active
-from annotation_app.flywheel.services.training import checkpoint_path
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.schemas import RevisionIn
 from annotation_app.policies.selectors import policies_admin_check

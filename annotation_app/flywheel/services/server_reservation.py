@@ -9,10 +9,11 @@ from pathlib import Path
 from annotation_app.errors import Conflict
 from annotation_app.flywheel.model_servers import weights_load
 from annotation_app.flywheel.models import Turn, TurnState
+from annotation_app.flywheel.paths import checkpoint_path
 from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner
 from annotation_app.flywheel.recipe import Recipe, server_root
 from annotation_app.flywheel.selectors.turns import own_active
-from annotation_app.flywheel.services.training import checkpoint_path, start_checkpoint
+from annotation_app.flywheel.services.training import start_checkpoint
 from annotation_app.flywheel.services.turn_files import turn_folder
 from annotation_app.tasks.models import Pool
 

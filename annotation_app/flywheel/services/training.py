@@ -12,7 +12,7 @@ from django.db import transaction
 from annotation_app.errors import Conflict
 from annotation_app.flywheel.curves import final_figures
 from annotation_app.flywheel.models import Checkpoint, Played, Turn
-from annotation_app.flywheel.paths import TURNS_FOLDER
+from annotation_app.flywheel.paths import checkpoint_path
 from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, trainer_python
 from annotation_app.flywheel.recipe import LikelihoodTraining, ReinforcementTraining
 from annotation_app.flywheel.rollouts import RolloutPlan, count_refused, train_on_rollouts
@@ -109,16 +109,6 @@ def serving_url(turn: Turn) -> str:
         message = f"Nobody serves {policy}: the recipe names no server, and no revision of it proposes in {pool}."
         raise Conflict(message, code="nobody_serves")
     return active.base_url
-
-
-def checkpoint_path(checkpoint: str) -> str:
-    """Where a checkpoint lies: one that a turn made went along when the installation was restored elsewhere."""
-    parts = Path(checkpoint).parts
-    if Path(checkpoint).exists() or TURNS_FOLDER not in parts:
-        return checkpoint
-    below = parts[len(parts) - parts[::-1].index(TURNS_FOLDER) :]
-    here = Path(settings.ENV.data, TURNS_FOLDER, *below).absolute()
-    return str(here) if here.exists() else checkpoint
 
 
 def _parent_of(turn: Turn) -> Checkpoint | None:

@@ -3124,6 +3124,7 @@ export interface TurnRow {
   revision: string;
   success: Rate | null;
   success_before: Rate | null;
+  gain: number | null;
   overridden: Rate | null;
   people: PeopleTime | null;
   passed: boolean | null;

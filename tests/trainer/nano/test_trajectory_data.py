@@ -9,7 +9,7 @@ import pytest
 import torch
 from PIL import Image
 
-from protocol.actions.types import Action, Click, Drag, Point, PressKeys, TypeText
+from protocol.actions.types import Action, Click, DoubleClick, Drag, Point, PressKeys, RightClick, TypeText
 from protocol.training.samples import training_samples
 from protocol.trajectory.observations import PageLayout, TextElement
 from protocol.trajectory.proposals import PolicyRef
@@ -276,11 +276,13 @@ def _corrected(thought: str, index: int = 0) -> Step:
     return _resize_step(step(index, CLICK)).model_copy(update=told)
 
 
-def test_a_persons_thought_says_which_name_is_due_and_asks_for_the_same_click(nano: Checkpoint, tmp_path: Path) -> None:
+def test_a_persons_thought_that_names_what_was_clicked_asks_for_the_same_click(
+    nano: Checkpoint, tmp_path: Path
+) -> None:
     decision_tokenizer = DecisionTokenizer(nano.tokenizer)
 
-    def read_one(thought: str, *, layout: bool = False, actor: str = "human") -> StoredDecision:
-        one = _corrected(thought).model_copy(update={"actor": actor})
+    def read_one(thought: str, *, layout: bool = True, actor: str = "human", action: Action = CLICK) -> StoredDecision:
+        one = _corrected(thought).model_copy(update={"actor": actor, "action": action})
         if layout:
             one = one.model_copy(update={"before": one.before.model_copy(update={"accessibility": PARTS})})
         made = trajectory(steps=(one,))
@@ -293,19 +295,24 @@ def test_a_persons_thought_says_which_name_is_due_and_asks_for_the_same_click(na
         return str(nano.tokenizer.decode(list(decision.before[span.start : span.stop])))
 
     named = read_one("Save is what is left.")
-    assert words(named.decision, named.decision.due) == "Save"
+    assert words(named.whole(), named.whole().due) == "Save"
     asked = named.by_thought(decision_tokenizer)
     assert asked is not None
     assert "Save is what is left." in words(asked, asked.sentence)
     assert (asked.point, asked.reply, asked.done) == (named.decision.point, named.decision.reply, 0)
     assert asked.pixels.shape == named.whole().pixels.shape
-    seen = read_one("now save it", layout=True).by_thought(decision_tokenizer)
+    seen = read_one("unsaved, now save it").by_thought(decision_tokenizer)
     assert seen is not None
     assert (seen.chosen, words(seen, seen.due)) == (1, "save")
-    for silent in ("", "Later or Save?", "That one.", "Save " * 40):
+    for silent in ("", "Later is selected.", "That one.", "Save " * 40):
         one = read_one(silent)
         assert one.by_thought(decision_tokenizer) is None, silent
-    assert len(read_one("Later or Save?").decision.due) == 0
+        assert words(one.whole(), one.whole().due) == "Save", "what was clicked, whatever was thought"
+    for unsure in (read_one("Later is selected.", layout=False), read_one("Save", layout=False)):
+        assert len(unsure.whole().due) == 0, "a thought may be about an outcome"
+        assert unsure.by_thought(decision_tokenizer) is None
+    for act in (DoubleClick(x=30, y=40), RightClick(x=30, y=40)):
+        assert read_one("Save", action=act).by_thought(decision_tokenizer) is None
     assert read_one("Save", actor="policy").thought == "", "what the policy thought is its own"
 
 

@@ -73,7 +73,7 @@ export function GateBadge({ cycle }: { cycle: TurnRow }) {
   const { t } = useI18n();
   if (cycle.passed === null) return <Badge tone="neutral">{t("flywheel.not_judged")}</Badge>;
   if (!cycle.passed) return <Badge tone="danger">{t("flywheel.not_passed")}</Badge>;
-  const better = cycle.success_before === null || (cycle.success !== null && cycle.success.rate > cycle.success_before.rate);
+  const better = cycle.gain === null || cycle.gain > 0;
   return <Badge tone={better ? "ok" : "warn"}>{t(better ? "flywheel.passed" : "flywheel.passed_not_better")}</Badge>;
 }
 

@@ -44,6 +44,7 @@ const CYCLE: TurnRow = {
   revision: "toy main-0002",
   success: makeRate(26, 40),
   success_before: makeRate(11, 40),
+  gain: 0.375,
   overridden: null,
   people: null,
   passed: true,
@@ -279,9 +280,9 @@ describe("a cycle's page", () => {
   it("says what people gave a cycle and what an hour of it gained, and that what passed is not better", async () => {
     const people = { episodes: 10, hours: 0.5, judged: 40, corrected: 8, gain: -0.0125, gain_per_hour: -0.025 };
     const rate = { successes: 50, attempts: 80, rate: 0.625, low: 0.5, high: 0.7 };
-    open({ cycle: { ...OUT, row: { ...CYCLE, people, success: rate, success_before: rate } } });
-    expect(await screen.findByText(/Hours of work: 0\.50\. Episodes: 10\. Proposals judged: 40, of them corrected: 8\./)).toBeTruthy();
-    expect(screen.getByText(/That is -2\.5 points an hour/)).toBeTruthy();
+    open({ cycle: { ...OUT, row: { ...CYCLE, people, success: rate, success_before: rate, gain: 0 } } });
+    expect(await screen.findByText(/Hours of episodes: 0\.50\. Episodes: 10\. Proposals judged: 40, of them corrected: 8\./)).toBeTruthy();
+    expect(screen.getByText(/That is -2\.5 percentage points an hour/)).toBeTruthy();
     expect(screen.getByText("passed: not worse")).toBeTruthy();
   });
 

@@ -1,5 +1,5 @@
 /** The fields of a recipe: what is learned from, what is trained, what is tried, and what becomes of the result. */
-import { Checkbox, Fieldset, MultiSelect, NativeSelect, NumberInput, SimpleGrid, Stack, Switch, TagsInput, TextInput } from "@mantine/core";
+import { Checkbox, Fieldset, MultiSelect, NativeSelect, NumberInput, SimpleGrid, Stack, Switch, TagsInput, Text, TextInput } from "@mantine/core";
 
 import { useQuery } from "@tanstack/react-query";
 
@@ -147,6 +147,11 @@ function Likelihood({ phase, plan, initial, onChange }: PlanProps<LikelihoodTrai
           ))}
         </SimpleGrid>
       )}
+      {plan?.by === "nano" && (
+        <Text size="xs" c="dimmed">
+          {t("flywheel.form.share.nano")}
+        </Text>
+      )}
       {plan && (
         <NativeSelect
           label={t("flywheel.form.corrections")}
@@ -258,7 +263,7 @@ function Trials({ recipe, onChange }: Props) {
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
           <TextInput label={t("flywheel.form.suite")} description={t("flywheel.form.suite.help")} value={trials.suite} onChange={(event) => set({ suite: event.currentTarget.value })} required={trials.world === "bridge" && !trials.source} />
           {trials.world === "bridge" && (
-            <TextInput label={t("flywheel.form.source")} description={t("flywheel.form.source.help")} value={trials.source} onChange={(event) => set({ source: event.currentTarget.value })} placeholder="/data/gate.jsonl" />
+            <TextInput label={t("flywheel.form.source")} description={t("flywheel.form.source.help")} value={trials.source} onChange={(event) => set({ source: event.currentTarget.value, fresh_pages: trials.fresh_pages && isEmpty(event.currentTarget.value) })} placeholder="/data/gate.jsonl" />
           )}
           <TagsInput
             label={t("flywheel.form.tasks")}

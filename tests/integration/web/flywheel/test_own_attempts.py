@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from annotation_app.accounts.models import User
+from annotation_app.errors import Invalid
 from annotation_app.flywheel.models import Turn, Wheel
 from annotation_app.flywheel.paths import TRIALS_FOLDER
 from annotation_app.flywheel.recipe import LikelihoodTraining, MixShares
@@ -16,6 +17,7 @@ from protocol.trajectory.export_folders import TRAJECTORIES
 from tests.integration.web.flywheel.flywheel_helpers import (
     GATE,
     create_wheel,
+    import_attempts,
     run_turn,
     stop_after_stage,
     write_fake_trainer,
@@ -66,10 +68,14 @@ def test_the_successes_of_earlier_cycles_are_a_source_of_their_own(wheel: Wheel,
     assert training.mix(second) == told, "done again it is the same"
 
 
-def test_what_earlier_gates_tried_is_a_source_where_each_gate_tries_fresh_pages(wheel: Wheel, admin: User) -> None:
-    trials = wheel.recipe.trials.model_copy(update={"fresh_pages": True})
+def set_fresh_pages(admin: User, wheel: Wheel, *, fresh: bool) -> None:
+    trials = wheel.recipe.trials.model_copy(update={"fresh_pages": fresh})
     recipe = wheel.recipe.model_copy(update={"trials": trials})
     ledger.wheel_set(user=admin, name="main", pool="lights", recipe=recipe)
+
+
+def test_what_earlier_gates_tried_is_a_source_where_each_gate_tries_fresh_pages(wheel: Wheel, admin: User) -> None:
+    set_fresh_pages(admin, wheel, fresh=True)
     first = run_turn(wheel, admin)
     assert first.recipe.trials.first_seed == GATE
     tried = turn_files.turn_folder(first) / TRIALS_FOLDER
@@ -78,6 +84,36 @@ def test_what_earlier_gates_tried_is_a_source_where_each_gate_tries_fresh_pages(
     second = ledger.turn_begin(user=admin, wheel_id=wheel.pk)
     assert second.recipe.trials.first_seed == GATE + 10
     assert training.mix(second)["sft"]["own"] == 2, "no failure, and no page that this gate or a later one tries"
+
+
+def test_what_was_tried_while_all_gates_had_the_same_pages_is_never_learned_from(wheel: Wheel, admin: User) -> None:
+    first = run_turn(wheel, admin)
+    attempts_write(turn_files.turn_folder(first) / TRIALS_FOLDER / "candidate", {GATE: True})
+    set_fresh_pages(admin, wheel, fresh=True)
+    second = run_turn(wheel, admin)
+    assert second.recipe.trials.first_seed == GATE + 10
+    assert "own" not in sources(second)
+    attempts_write(turn_files.turn_folder(second) / TRIALS_FOLDER / "candidate", {GATE + 10: True})
+    set_fresh_pages(admin, wheel, fresh=False)
+    third = run_turn(wheel, admin)
+    assert third.recipe.trials.first_seed == GATE + 20, "switched off it does not go back to what was learned from"
+    assert third.stages.get(name="mix").result["sft"]["own"] == 1
+
+
+def test_fresh_pages_begin_behind_what_was_learned_from(wheel: Wheel, admin: User, tmp_path: Path) -> None:
+    import_attempts(tmp_path / "behind", {GATE + 40: True})
+    run_turn(wheel, admin)
+    set_fresh_pages(admin, wheel, fresh=True)
+    second = ledger.turn_begin(user=admin, wheel_id=wheel.pk)
+    assert second.recipe.trials.first_seed == GATE + 41
+
+
+def test_fresh_pages_of_a_suite_that_has_none_are_refused(wheel: Wheel, admin: User) -> None:
+    trials = wheel.recipe.trials.model_copy(update={"world": "bridge", "suite": "desktop", "fresh_pages": True})
+    recipe = wheel.recipe.model_copy(update={"trials": trials})
+    with pytest.raises(Invalid) as refused:
+        ledger.wheel_set(user=admin, name="main", pool="lights", recipe=recipe)
+    assert refused.value.code == "no_fresh_pages"
 
 
 def test_without_a_share_they_are_left(wheel: Wheel, admin: User) -> None:

@@ -2,21 +2,28 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from annotation_app.accounts.models import User
 from annotation_app.errors import Conflict, Invalid
-from annotation_app.flywheel.models import Checkpoint, Sample, Wheel
+from annotation_app.flywheel import programs
+from annotation_app.flywheel.models import Checkpoint, Sample, Turn, Wheel
+from annotation_app.flywheel.paths import TRIALS_FOLDER
 from annotation_app.flywheel.recipe import LikelihoodTraining, MixShares, Specialists
 from annotation_app.flywheel.selectors import lineage, turns
+from annotation_app.flywheel.selectors.turns import turn_of
 from annotation_app.flywheel.services import gate, ledger, merging, samples, training, turn_files
 from annotation_app.flywheel.services.merging import merge_weights
 from annotation_app.imports.services import import_folder_run
+from annotation_app.policies.gate import Gate
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policy_of
+from annotation_app.policies.services import revision_add
+from annotation_app.promotions import services as promotions
 from annotation_app.promotions.models import GateDecision
-from annotation_app.promotions.services import evaluation_add
+from annotation_app.promotions.services import evaluation_add, gate_set
 from annotation_app.tasks.models import Pool
 from tests.integration.web.flywheel.flywheel_helpers import (
     RecordingProgramRunner,
@@ -78,6 +85,8 @@ def test_specialists_are_trained_apart_from_the_same_weights_and_merged(wheel: W
 
     for part in (lights, lamps):
         (Path(part.path) / "heads.pt").write_text(part.domain)
+    below = Path(lights.path).relative_to(turn_files.turn_folder(turn).parent)
+    lights.path = f"/another/installation/flywheel/{below}"
     again = merging.merge_specialists(turn, [lights, lamps], RecordingProgramRunner())
     assert (str(again), (again / "heads.pt").read_text()) == (merged.path, "lights"), "those of the largest part"
 
@@ -101,20 +110,100 @@ def test_a_pool_with_nothing_new_has_no_specialist(wheel: Wheel, admin: User, tm
     assert (lamps.domain, gate.candidate_of(turn)) == ("lamps", lamps)
 
 
-def test_a_revision_proposes_in_all_pools_of_the_policy_or_in_none(wheel: Wheel, admin: User) -> None:
-    lights, lamps = Pool.objects.get(name="lights"), Pool.objects.get(name="lamps")
-    told = {"name": "toy", "dialect": "ui_tars_1_5", "base_url": "http://desks.example/v1", "model": "toy"}
-    old, new = (PolicyRevision.objects.create(**told, revision=name) for name in ("1", "2"))
-    Pool.objects.filter(pk=lamps.pk).update(policy=old)
-    turn = ledger.turn_begin(user=admin, wheel_id=wheel.pk)
-    assert [pool.name for pool in gate._pools_to_activate(turn, new)] == ["lamps", "lights"]
-    found = report(policy_of(new), {"toy/lights": (3, 5)})
-    evaluation, _ = evaluation_add(user=admin, revision_id=new.pk, report=found)
-    for pool, passed in ((lights, True), (lamps, False)):
-        GateDecision.objects.create(pool=pool, evaluation=evaluation, passed=passed)
-    assert [decision.pool for decision in gate._shut_gates(turn, new)] == [lamps]
-    Pool.objects.filter(pk=lamps.pk).update(policy=None)
-    assert [pool.name for pool in gate._pools_to_activate(turn, new)] == ["lights"], "another policy stays where it is"
+@pytest.fixture
+def old(wheel: Wheel) -> PolicyRevision:
+    """Who proposes in both pools."""
+    made = PolicyRevision.objects.create(
+        name="toy", revision="1", dialect="ui_tars_1_5", base_url="http://desks.example/v1", model="toy"
+    )
+    Pool.objects.filter(name__in=("lights", "lamps")).update(policy=made)
+    return made
+
+
+@pytest.fixture
+def candidate(wheel: Wheel, old: PolicyRevision, admin: User) -> tuple[Turn, PolicyRevision]:
+    """A turn whose candidate is tried and not registered yet, and its revision."""
+    turn = turn_of(run_turn(wheel, admin).pk)
+    made = gate.candidate_of(turn)
+    assert made is not None
+    revision, _ = revision_add(user=admin, revision=gate._revision(turn, made))
+    found = report(policy_of(revision), {"toy/lights": (3, 5)})
+    turn_files.file_write(turn_files.turn_folder(turn) / TRIALS_FOLDER / "report.json", found.model_dump(mode="json"))
+    return turn, revision
+
+
+def proposing() -> dict[str, str]:
+    return {pool.name: str(pool.policy) for pool in Pool.objects.filter(policy__name="toy").select_related("policy")}
+
+
+def set_gates(admin: User, **attempts: int) -> None:
+    """Gates that promote automatically, from so many attempts on."""
+    for name, least in attempts.items():
+        wanted = Gate(attempts=least, no_regression=False, promote="automatically")
+        gate_set(user=admin, pool_id=Pool.objects.get(name=name).pk, gate=wanted)
+
+
+def test_a_shut_pool_keeps_all_pools_with_their_revision(
+    candidate: tuple[Turn, PolicyRevision], admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn, new = candidate
+    loaded = list[str]()
+    monkeypatch.setattr(gate, "weights_load", lambda *words, **told: loaded.append(str(proposing())))
+    before = proposing()
+    set_gates(admin, lights=1, lamps=100)
+    told = gate.register(turn)
+    assert (told["judged"], told["passed"]) == (True, False)
+    assert told["reasons"] == [{"code": "pool_shut", "subject": "lamps"}]
+    running = programs.ProgramRunner(0, lambda: True, {})
+    assert gate.refresh(turn, running) == {"active": "", "reloaded": False}
+    assert (proposing(), loaded) == (before, []), "an automatic gate waits for the other pools and the server"
+
+    later, _ = evaluation_add(
+        user=admin, revision_id=new.pk, report=report(policy_of(new), {"toy/lights": (100, 100)}), automatic=False
+    )
+    assert GateDecision.objects.get(evaluation=later, pool__name="lamps").passed
+    assert gate.refresh(turn, running)["active"] == str(new)
+    assert loaded == [str(before)], "the server has the weights before the revision proposes"
+    assert set(proposing().values()) == {str(new)}
+
+
+def test_a_pool_with_a_newer_revision_or_an_unasked_gate_is_shut(
+    candidate: tuple[Turn, PolicyRevision], old: PolicyRevision, admin: User
+) -> None:
+    turn, new = candidate
+    lamps = Pool.objects.filter(name="lamps")
+    assert gate._shut_pools(turn, new) == [], "a pool without a gate is open"
+    set_gates(admin, lamps=1)
+    assert gate._shut_pools(turn, new) == [lamps.get()], "its gate was set after the report and has not judged"
+    newer = PolicyRevision.objects.create(name="toy", revision="newer", base_url=old.base_url)
+    lamps.update(policy=newer, gate=None)
+    assert gate._shut_pools(turn, new) == [lamps.get()]
+    lamps.update(policy=None)
+    assert gate._shut_pools(turn, new) == []
+    assert gate._pools_to_activate(turn, new) == [turn.wheel.pool_id], "another policy stays where it is"
+
+
+def test_a_revision_is_activated_in_all_pools_or_in_none(
+    candidate: tuple[Turn, PolicyRevision], admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn, _ = candidate
+    set_gates(admin, lights=1, lamps=1)
+    gate.register(turn)
+    loaded = list[str]()
+    monkeypatch.setattr(gate, "weights_load", lambda *words, **told: loaded.append(words[3]))
+    before = proposing()
+    emit = promotions.event_emit
+
+    def fail_second(**told: Any) -> None:
+        emit(**told)
+        if told["data"]["pool"] == max(before):
+            raise RuntimeError("the second pool")
+
+    monkeypatch.setattr(promotions, "event_emit", fail_second)
+    with pytest.raises(RuntimeError):
+        gate.refresh(turn, programs.ProgramRunner(0, lambda: True, {}))
+    assert proposing() == before
+    assert loaded == ["main-0001", "1"], "the server gets the weights back of who proposes"
 
 
 def test_a_pool_that_is_not_there_is_refused_and_fails_the_cycle(wheel: Wheel, admin: User) -> None:

@@ -6,7 +6,9 @@ import pytest
 from pydantic import ValidationError
 
 from annotation_app.flywheel.drafts import PoolFacts, draft_recipe
-from annotation_app.flywheel.recipe import Recipe
+from annotation_app.flywheel.recipe import SEEDED_SUITES, Recipe
+from vm_bridge.suites.registry import WEB_SUITES
+from vm_bridge.suites.web import FolderSuite
 
 NANO = PoolFacts(
     name="Small screens",
@@ -40,6 +42,17 @@ def test_the_gate_takes_about_as_long_whatever_the_number_of_tasks(count: int, s
 def test_seeds_of_the_gate_are_those_the_suite_knows() -> None:
     trials = Recipe.model_validate(draft_recipe(NANO.model_copy(update={"suite": "miniwob"})).recipe).trials
     assert trials.first_seed + trials.seeds <= 200
+
+
+@pytest.mark.parametrize(("suite", "fresh"), [("drills", True), ("miniwob", False), ("desktop", False), ("", False)])
+def test_each_cycle_tries_fresh_pages_where_seeds_make_them(suite: str, fresh: bool) -> None:
+    facts = NANO.model_copy(update={"suite": suite})
+    trials: Any = draft_recipe(facts).recipe["trials"]
+    assert trials["fresh_pages"] is fresh
+
+
+def test_the_suites_whose_seeds_make_other_pages_are_folders_of_pages() -> None:
+    assert {name for name, suite in WEB_SUITES.items() if isinstance(suite, FolderSuite)} == SEEDED_SUITES
 
 
 def test_another_policy_learns_the_words_of_people() -> None:

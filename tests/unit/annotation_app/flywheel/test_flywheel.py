@@ -18,7 +18,7 @@ from annotation_app.flywheel.recipe import (
 )
 from annotation_app.flywheel.rollouts import RolloutPlan
 from annotation_app.flywheel.sample_rules import Grounds, RoutingInput, decide_route, is_worth_playing, value_of
-from annotation_app.flywheel.selectors.people import people_time
+from annotation_app.flywheel.selectors.people import gate_gain, people_time
 
 SHARES = MixShares(fresh=0.5, earlier=0.3, general=0.2)
 
@@ -208,6 +208,26 @@ def test_fresh_pages_lie_behind_all_that_earlier_gates_tried() -> None:
     elsewhere = second.model_copy(update={"suite": "sites", "first_seed": 900})
     assert plan.after([elsewhere]).first_seed == 100
     assert GateTrials(world="toy", first_seed=5).after([GateTrials(world="toy", first_seed=5)]).first_seed == 5
+    assert plan.after([], 500).first_seed == 500, "behind what was learned from before fresh pages were switched on"
+
+
+def test_no_setting_brings_a_page_back_once_a_gate_had_fresh_ones() -> None:
+    fresh = GateTrials(world="bridge", suite="drills", first_seed=100, seeds=20, fresh_pages=True)
+    same = fresh.model_copy(update={"fresh_pages": False})
+    unticked = same.after([fresh])
+    assert (unticked.first_seed, unticked.fresh_pages) == (120, False)
+    elsewhere = same.model_copy(update={"suite": "sites"})
+    assert elsewhere.after([fresh], 150).first_seed == 150
+    assert same.after([fresh, elsewhere]).first_seed == 120, "back at the first suite"
+    limited = same.model_copy(update={"suite": "miniwob"})
+    assert limited.after([fresh, limited], 150).first_seed == 100, "there is nothing behind its last seed"
+
+
+@pytest.mark.parametrize("suite", ["desktop", "terminal", "phone", "miniwob", "questions", "harbor"])
+def test_a_suite_whose_seeds_make_no_pages_without_end_has_no_fresh_ones(suite: str) -> None:
+    trials = GateTrials(world="bridge", suite=suite, first_seed=100, seeds=20, fresh_pages=True)
+    assert not trials.tries_fresh_pages
+    assert trials.after([trials]) == trials.model_copy(update={"fresh_pages": False})
 
 
 def test_fresh_pages_are_seeds_of_a_suite() -> None:
@@ -231,3 +251,9 @@ def test_an_hours_gain_is_told_where_there_was_enough_time_and_a_comparison() ->
     assert alone.gain is None
     assert people_time({"people": people | {"episodes": 0}}, tried) is None
     assert people_time({}, tried) is None, "cycles of before did not count it"
+
+
+def test_the_gain_is_of_the_tasks_that_both_tried() -> None:
+    tried = {"attempts": 100, "successes": 44, "active_attempts": 80, "active_successes": 40}
+    assert gate_gain({**tried, "compared_attempts": 80, "compared_successes": 44}) == pytest.approx(0.05)
+    assert gate_gain({"attempts": 80, "successes": 44}) is None

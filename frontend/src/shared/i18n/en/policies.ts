@@ -115,7 +115,7 @@ export const policyMessages = {
   "policies.reason.worse_task": "worse at {subject}: {found} after {wanted}",
   "policies.reason.no_gain": "no gain over the active one at the same tasks ({gain})",
   "policies.reason.gain_by_chance": "the gain over the active one may be chance (probability {chance})",
-  "policies.reason.pool_shut": "the gate of {subject} is shut: all pools of the flywheel get a revision, or none",
+  "policies.reason.pool_shut": "{subject} does not let it in: all pools of the flywheel get a revision, or none",
   "policies.reason.task_dropped": "{subject} was not tried again",
 
   "policies.change.title": "Who proposes in {pool}",

@@ -115,7 +115,7 @@ export const policyMessages = {
   "policies.reason.worse_task": "{subject} 变差：{wanted} 降至 {found}",
   "policies.reason.no_gain": "在相同任务上没有超过启用版本（{gain}）",
   "policies.reason.gain_by_chance": "相对启用版本的提升可能出于偶然（概率 {chance}）",
-  "policies.reason.pool_shut": "{subject} 的门槛未通过：飞轮的所有池要么都启用，要么都不启用",
+  "policies.reason.pool_shut": "{subject} 未放行：飞轮的所有池要么都启用，要么都不启用",
   "policies.reason.task_dropped": "没有再次尝试 {subject}",
 
   "policies.change.title": "{pool} 由谁提议",
