@@ -45,5 +45,6 @@ def gate_gain(tried: dict[str, Any]) -> float | None:
     attempts = tried.get("compared_attempts", tried.get("attempts"))
     if not attempts or not tried.get("active_attempts"):
         return None
-    successes: int = tried.get("compared_successes", tried.get("successes", 0))
-    return successes / attempts - tried["active_successes"] / tried["active_attempts"]
+    successes = tried.get("compared_successes", tried.get("successes", 0))
+    gain: float = successes / attempts - tried["active_successes"] / tried["active_attempts"]
+    return gain

@@ -17,6 +17,7 @@ from annotation_app.flywheel.selectors.turns import turn_of
 from annotation_app.flywheel.services import gate, ledger, merging, samples, training, turn_files
 from annotation_app.flywheel.services.merging import merge_weights
 from annotation_app.imports.services import import_folder_run
+from annotation_app.notifications.services.webhooks import event_emit
 from annotation_app.policies.gate import Gate
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policy_of
@@ -192,10 +193,9 @@ def test_a_revision_is_activated_in_all_pools_or_in_none(
     loaded = list[str]()
     monkeypatch.setattr(gate, "weights_load", lambda *words, **told: loaded.append(words[3]))
     before = proposing()
-    emit = promotions.event_emit
 
     def fail_second(**told: Any) -> None:
-        emit(**told)
+        event_emit(**told)
         if told["data"]["pool"] == max(before):
             raise RuntimeError("the second pool")
 

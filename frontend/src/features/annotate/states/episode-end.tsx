@@ -1,7 +1,7 @@
 /** After the end: the person's outcome beside the verifier's verdict, both kept, and the way to the next task. */
 import { Button } from "@mantine/core";
 import { Scale } from "lucide-react";
-import { type RefObject, useEffect } from "react";
+import { useEffect } from "react";
 import { useNavigate } from "react-router";
 
 import { useI18n } from "@/shared/i18n/i18n";
@@ -13,17 +13,22 @@ import { useNextTask } from "@/features/annotate/use-next-task";
 
 import styles from "./states.module.css";
 
-/** `claimedAfter` is the episode after which the next task was claimed; it outlives a look at a past step. */
-export function EpisodeEnd({ claimedAfter }: { claimedAfter: RefObject<string> }) {
+interface Props {
+  /** The episode after which the next task was claimed; kept above, since this ends while a past step is looked at. */
+  readonly claimedAfter: string;
+  readonly onClaim: (episode: string) => void;
+}
+
+export function EpisodeEnd({ claimedAfter, onClaim }: Props) {
   const { t } = useI18n();
   const { episode, view, claimsNext, setDialog } = useWorkspace();
   const { claimNext, busy, queueEmpty, error } = useNextTask(episode.id);
   const navigate = useNavigate();
   useEffect(() => {
-    if (!claimsNext || claimedAfter.current === episode.id) return;
-    claimedAfter.current = episode.id;
+    if (!claimsNext || claimedAfter === episode.id) return;
+    onClaim(episode.id);
     claimNext();
-  }, [claimsNext, claimNext, claimedAfter, episode.id]);
+  }, [claimsNext, claimNext, claimedAfter, onClaim, episode.id]);
   return (
     <section className={styles.episodeEnd} aria-label={t("ended.title")}>
       <h2>{t(`ended.${endState(episode.status)}`)}</h2>

@@ -1,6 +1,6 @@
 /** What covers the stage: warming up, paused, ended, failed; or a word on the past step being looked at. */
 import { Button, Loader } from "@mantine/core";
-import { useRef } from "react";
+import { useState } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
 import { ActionText } from "@/shared/ui/episode/action-text";
@@ -17,14 +17,14 @@ import styles from "./states.module.css";
 
 export function ViewportOverlay() {
   const { episode, viewedStep } = useWorkspace();
-  const claimedAfter = useRef("");
+  const [claimedAfter, setClaimedAfter] = useState("");
   return (
     <>
       <Banners />
       <PastStep />
       {episode.status === "warming" && <Warming />}
       {episode.status === "paused" && <Paused />}
-      {viewedStep === null && (episode.status === "finished" || episode.status === "left" || episode.status === "failed") && <EpisodeEnd claimedAfter={claimedAfter} />}
+      {viewedStep === null && (episode.status === "finished" || episode.status === "left" || episode.status === "failed") && <EpisodeEnd claimedAfter={claimedAfter} onClaim={setClaimedAfter} />}
     </>
   );
 }
