@@ -71,8 +71,8 @@ async def make_flywheel(page: Page) -> None:
     """Make one by the form, with the shortest training and gate; the tasks as JSON."""
     await page.get_by_role("button", name="New flywheel…").click()
     dialog = page.get_by_role("dialog", name="New flywheel")
-    await expect(dialog.get_by_role("combobox", name="Pool")).to_be_visible(timeout=BOUND_MS)
-    await dialog.get_by_role("combobox", name="Pool").select_option(POOL)
+    await expect(dialog.get_by_role("combobox", name="Pool", exact=True)).to_be_visible(timeout=BOUND_MS)
+    await dialog.get_by_role("combobox", name="Pool", exact=True).select_option(POOL)
     await dialog.get_by_role("textbox", name="Name").fill(NAME)
     await dialog.get_by_role("textbox", name="Updates").fill("2")
     await dialog.get_by_text("JSON", exact=True).click()

@@ -161,7 +161,8 @@ def test_an_update_does_not_wait_for_a_straggler_which_joins_the_next(tmp_path: 
     plan = plan_of(tmp_path, updates=3, seeds=4, ahead=1, parallel=4)
     assert run_learning(Machines(slow={1: "update-000001"}), plan, straggler=page(1)) == "update-000003"
     first, second, _ = learned(plan)
-    assert first == [page(number) for number in (0, 2, 3, 4)]
+    assert len(first) == 4
+    assert page(1) not in first, "whichever four came first, the straggler was not waited for"
     assert second[0] == page(1)
 
 
