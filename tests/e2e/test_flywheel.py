@@ -48,7 +48,7 @@ async def test_a_flywheel_made_in_the_browser_promotes_what_it_learned(browser: 
         await expect(row.get_by_text(re.compile("^passed"))).to_be_visible()
         await admin.get_by_role("link", name="Cycle 1").click()
         await expect(admin.get_by_text(f"{EPISODES} trajectories taken in")).to_be_visible(timeout=BOUND_MS)
-        await expect(admin.get_by_text(re.compile(rf"in {EPISODES} episodes: \d+ proposals judged"))).to_be_visible()
+        await expect(admin.get_by_text(re.compile(rf"Episodes: {EPISODES}\. Proposals judged: \d+"))).to_be_visible()
         await expect(admin.get_by_role("figure", name="Imitation: Loss over 2 updates")).to_be_visible()
 
         annotator = await open_signed_in(browser, whole.url, sessions, "annotator", "/queue")
