@@ -134,7 +134,7 @@ def blob_deletion_paused() -> Iterator[None]:
         try:
             yield
         finally:
-            # The server notices a closed connection some time later: whoever deletes next would still find it held.
+            # PostgreSQL notices a closed connection late. Until then the next deletion would find the lock held.
             with suppress(DatabaseError), lock_connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_unlock_shared(%s)", [DELETION_LOCK_KEY])
     finally:

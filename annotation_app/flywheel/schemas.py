@@ -89,7 +89,7 @@ class TurnRow(FrozenModel):
     overridden: Rate | None
     """How often people overrode its revision in the pool."""
     people: PeopleTime | None
-    """None where nobody worked at the episodes that it took in."""
+    """None where the cycle took in no episode of a person."""
     passed: bool | None
     reasons: tuple[GateReason, ...]
 

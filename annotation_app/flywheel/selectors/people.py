@@ -30,7 +30,7 @@ def people_counts(turn: Turn) -> dict[str, Any]:
 
 
 def people_time(collected: dict[str, Any], tried: dict[str, Any]) -> PeopleTime | None:
-    """The same as it is shown, from the results of the stages that collect and try; None where nobody gave time."""
+    """The same as it is shown, from the results of the stages that collect and try; None where no person worked."""
     people = collected.get("people") or {}
     if not people.get("episodes"):
         return None

@@ -13,11 +13,10 @@ from annotation_app.accounts.models import User
 from annotation_app.catalogue.services import entries_refresh
 from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict, Forbidden
-from annotation_app.flywheel import engine, programs
+from annotation_app.flywheel import engine, paths, programs
 from annotation_app.flywheel.jobs import turns_due_job
 from annotation_app.flywheel.model_servers import ModelEndpoint
 from annotation_app.flywheel.models import Checkpoint, Played, Sample, Stage, Use, Wheel
-from annotation_app.flywheel.paths import checkpoint_path
 from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixShares, ReinforcementTraining
 from annotation_app.flywheel.selectors import lineage, turns
 from annotation_app.flywheel.services import gate, ledger, mixing, samples, training, turn_files
@@ -87,8 +86,8 @@ def test_each_trajectory_is_taken_in_once_and_its_way_can_be_asked_for(
     assert sft.parent == ct
     assert [turns.turn_out(user=admin, turn_id=turn.pk).last for turn in (first, second)] == [False, True]
     below = Path(sft.path).relative_to(turn_files.turn_folder(second).parent)
-    assert checkpoint_path(f"/another/installation/flywheel/{below}") == sft.path
-    assert checkpoint_path(f"/another/installation/{below}") == f"/another/installation/{below}"
+    assert paths.checkpoint_path(f"/another/installation/flywheel/{below}") == sft.path
+    assert paths.checkpoint_path(f"/another/installation/{below}") == f"/another/installation/{below}"
 
     failed = rows.get(reason="below", episode=Use.objects.filter(checkpoint=ct).first().sample.episode)  # type: ignore[union-attr]
     (told,) = lineage.trajectory_lineage(user=admin, episode_id=failed.episode)

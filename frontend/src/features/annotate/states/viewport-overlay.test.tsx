@@ -35,7 +35,7 @@ it("pauses and resumes with one key", async () => {
   expect(commands()).toMatchObject([{ type: "pause", on: false }]);
 });
 
-it("says why a task is gone that nobody left", () => {
+it("says why a task went back to its pool", () => {
   renderWorkspace({ status: "left", outcome: null, observation: null, error: "The lease ran out; the task went back to its pool." });
   expect(screen.getByText(/went back to its pool/)).toBeDefined();
 });
