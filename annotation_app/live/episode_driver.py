@@ -187,7 +187,7 @@ class EpisodeDriver:
                 return None
             if isinstance(error, MachineGone):
                 raise
-            raise MachineGone(f"the machine went to another holder while no process drove the episode: {error}") from error
+            raise MachineGone(f"the machine went to another holder meanwhile: {error}") from error
         return self._lease
 
     async def _ensure_recording(self, lease: Lease) -> None:
