@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('flywheel', '0001_squashed_0003_resumed'),
+        ('flywheel', '0003_resumed'),
     ]
 
     operations = [

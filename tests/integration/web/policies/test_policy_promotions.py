@@ -262,7 +262,8 @@ class TestGates:
 
     def test_a_gate_is_set_over_http_and_shown(self, world: World, root: User) -> None:
         client = world.client(root)
-        gate = {"over": ["games"], "attempts": 4, "success": 0.5, "no_regression": True, "promote": "automatically"}
+        bounds = {"attempts": 4, "success": 0.5, "no_regression": True, "improvement": "estimated"}
+        gate = {"over": ["games"], **bounds, "promote": "automatically"}
         assert client.post(f"/api/pools/{world.pool.pk}/gate", {"gate": gate}, content_type=JSON).status_code == 204
         pools = {pool["name"]: pool for pool in client.get("/api/policies/pools").json()}
         assert (pools["real"]["gate"], pools["practice"]["gate"]) == (gate, None)
