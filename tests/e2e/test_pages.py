@@ -10,6 +10,7 @@ from typing import Literal
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, ViewportSize, expect
+from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 
 from annotation_app.operations.runtime.stack import ROOT
 from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform
@@ -77,9 +78,12 @@ async def assert_no_scrolling(page: Page) -> None:
 
 
 async def assert_fits_in_width(page: Page) -> None:
-    """Nothing of the page lies beside its window."""
-    beside = await page.evaluate("(e => e.scrollWidth - e.clientWidth)(document.scrollingElement)")
-    assert beside == 0, f"at {page.viewport_size}"
+    """Nothing of the page lies beside its window, once what follows the window's size was drawn anew."""
+    fits = "(e => e.scrollWidth === e.clientWidth)(document.scrollingElement)"
+    try:
+        await page.wait_for_function(fits, timeout=BOUND_MS)
+    except PlaywrightTimeoutError:
+        pytest.fail(f"at {page.viewport_size}")
 
 
 async def assert_fits_narrow_windows(page: Page) -> None:
