@@ -18,6 +18,7 @@ from vm_bridge.drivers.phone.adb import AdbRequestFailed
 from vm_bridge.errors import NoMachine, StaleLease
 from vm_bridge.hosts.composite import CompositeHost
 from vm_bridge.hosts.local.host import LocalHost
+from vm_bridge.hosts.local.sandbox import LocalSandbox
 from vm_bridge.hosts.phone.devices import IMAGE, DeviceHost, parse_size
 from vm_bridge.hosts.phone.simulated import PhoneHost, PhoneSandbox
 from vm_bridge.simulators.phone.paths import TRUSTED_KEYS
@@ -97,6 +98,40 @@ def test_a_size_that_was_set_counts() -> None:
     assert parse_size("Physical size: 1080x2400\nOverride size: 720x1600") == (720, 1600)
     with pytest.raises(AdbRequestFailed):
         parse_size("error: no devices/emulators found")
+
+
+async def test_a_phone_that_nobody_used_is_not_started_again(
+    phone: PhoneSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Task] = []
+    start = LocalSandbox.prepare
+
+    async def count(sandbox: LocalSandbox, fence: int, task: Task) -> None:
+        started.append(task)
+        await start(sandbox, fence, task)
+
+    monkeypatch.setattr(LocalSandbox, "prepare", count)
+    machine = phone.bind(1)
+    first = await machine.prepare(TASK)
+    assert (await machine.perform(next(commands), OpenApp(name="notes"))).error is None
+    assert not started
+    again = await machine.prepare(TASK)
+    assert again.screenshot == first.screenshot
+    assert started == [TASK], "somebody used it"
+
+    await phone.reset()
+    machine = phone.bind(2)
+    assert (await machine.perform(next(commands), WriteFile(path="note.txt", text="early"))).error is None
+    await machine.prepare(TASK)
+    assert started == [TASK, TASK], "something was done before it was prepared"
+    read = await machine.perform(next(commands), ReadFile(path="note.txt"))
+    assert read.error is not None
+
+
+async def test_a_phone_of_another_screen_is_started_again(phone: PhoneSandbox) -> None:
+    wide = TASK.model_copy(update={"parameters": {"screen": "480x800"}})
+    seen = await phone.bind(1).prepare(wide)
+    assert (seen.width, seen.height) == (480, 800)
 
 
 async def test_a_phone_outlives_its_bridge(tmp_path: Path, data: Path) -> None:

@@ -94,6 +94,8 @@ class RemoteDriver:
         self.task: Task | None = None
         self.fence = 1
         """The lowest fencing token that may still act."""
+        self.acted = False
+        """Whether anything was done on the machine since it was attached."""
         self._body = body
         self._format: ImageFormat = "jpeg"
         self._used = 0
@@ -105,7 +107,7 @@ class RemoteDriver:
 
     def attach(self, acts: ActionExecutor) -> None:
         """Drive the machine by this from now on."""
-        self._acts = acts
+        self._acts, self.acted = acts, False
 
     def detach(self) -> None:
         """There is nothing to drive for now; what runs fails by itself."""
@@ -194,6 +196,7 @@ class RemoteDriver:
         """What the act gave, and why it failed if it did. Raises MachineGone, OutcomeUnknown."""
         if self._acts is None:
             raise MachineGone(f"{self._body.name} is not there")
+        self.acted = True
         try:
             async with asyncio.timeout(action_timeout(action)):
                 return await self._do(self._acts, action, size), None

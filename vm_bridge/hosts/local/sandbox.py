@@ -71,6 +71,11 @@ class LocalSandbox(ComputerSandbox):
         await self._take(tree, task)
         self._computer.restored(task)
 
+    async def assign(self, task: Task) -> None:
+        """Keep the present processes for a task: a later host takes them for prepared. Raises MachineGone."""
+        async with self._changing:
+            self._note(task)
+
     async def restore(self, fencing_token: int, snapshot: MachineSnapshot) -> None:
         """A twin is set up like this desktop and does again what was done; only if it ends in the same state does it
         take this one's place. Raises StaleLease; CannotRestore, and then nothing has changed."""

@@ -12,6 +12,7 @@ from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.phone.actions import ACTION_KINDS, PhoneActionExecutor
 from vm_bridge.drivers.phone.adb import AdbRequestFailed, AdbServer, Device
 from vm_bridge.drivers.remote.driver import RemoteDriver, RemoteMachine, RemoteMachineSpec
+from vm_bridge.drivers.task_parameters import parse_screen_size
 from vm_bridge.errors import BridgeError, MachineGone
 from vm_bridge.guest.common.relay import relay
 from vm_bridge.hosts.lifecycle import destroy_on_failure
@@ -60,6 +61,8 @@ class PhoneSandbox:
         self._phone.restored(local.task)
         self._relay: asyncio.Server | None = None
         self._changing = asyncio.Lock()
+        self._pristine = False
+        """Whether the phone started by itself and no lease has reached inside since."""
 
     @property
     def capabilities(self) -> Capabilities:
@@ -90,6 +93,7 @@ class PhoneSandbox:
         async with self._changing:
             await self._install_key()
             await self._reach()
+            self._pristine = True
 
     async def adopt(self) -> None:
         """Go on with the phone that an earlier bridge left in the sandbox. Raises MachineGone."""
@@ -101,12 +105,16 @@ class PhoneSandbox:
         await self._local.bind(fence).skip_settle()
 
     async def reset(self, fence: int | None = None, task: Task | None = None) -> None:
-        """See `Sandbox.reset`; for a task of a lease, see `MachineBackend.reset`."""
+        """See `Sandbox.reset`; for a task of a lease, see `MachineBackend.reset`. A phone that nobody has used since it
+        started is not started again: a suite gives the running phone the state that a task begins in."""
         if fence is None:
             self._phone.end_lease()
         async with self._changing:
+            unused, self._pristine = self._pristine and not self._phone.acted, False
             if fence is not None and task is not None:
                 await self._phone.admit(fence)
+                if unused and self._suits(task):
+                    return await self._local.assign(task)
                 self._phone.detach()
                 await self._local.prepare(fence, task)
             else:
@@ -114,9 +122,17 @@ class PhoneSandbox:
                 await self._local.reset()
             await self._install_key()
             await self._reach()
+            self._pristine = fence is None
+        return None
+
+    def _suits(self, task: Task) -> bool:
+        """Whether the phone as it started is what the task wants: no network, and a screen of this size."""
+        here = (self._local.capabilities.width, self._local.capabilities.height)
+        return not task.network and parse_screen_size(task) in (None, here)
 
     def environment(self, fence: int) -> SandboxEnvironment:
         """See `MachineBackend.environment`."""
+        self._pristine = False
         return self._local.environment(fence)
 
     async def healthy(self) -> bool:
@@ -131,6 +147,7 @@ class PhoneSandbox:
             return False
 
     async def dial(self, port: int) -> socket.socket:
+        self._pristine = False
         return await self._local.dial(port)
 
     async def usage(self) -> Usage:

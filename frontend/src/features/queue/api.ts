@@ -10,12 +10,16 @@ export const queueQuery = queryOptions({
   refetchInterval: 15_000,
 });
 
-/** Claim the next task; the answer names no episode when nothing waits. */
+/** Claim the next task; the answer names no episode when nothing waits. Who got one leaves the page at once: the queue is
+ * asked again when they come back. */
 export function useNextTask() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (claim: Partial<NextIn>) => request("POST", "/queue/next", claim),
-    onSettled: () => client.invalidateQueries({ queryKey: queueQuery.queryKey }),
+    onSettled: (next) => {
+      const refetchType = next?.episode_id ? "none" : "active";
+      void client.invalidateQueries({ queryKey: queueQuery.queryKey, refetchType });
+    },
   });
 }
 
