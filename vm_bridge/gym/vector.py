@@ -22,8 +22,8 @@ BoolBatch = NDArray[np.bool_]
 
 
 class BrowserVectorEnv(VectorEnv[ImageBatch, Any, Any]):
-    """One task in several episodes, each with its own seed. An episode that ended is begun anew by the next step, whose
-    act is not looked at (Gymnasium's NEXT_STEP)."""
+    """One task in several episodes, each with its own seed. The step after an episode's end starts it again and ignores
+    its action (Gymnasium's NEXT_STEP)."""
 
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}
 

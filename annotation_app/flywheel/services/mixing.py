@@ -24,9 +24,10 @@ from annotation_app.tasks.models import Pool
 
 
 def write_sources(turn: Turn) -> dict[str, Any]:
-    """Write what is learned from: of each route and pool a folder with what is new and one with what earlier turns had.
-    Done again it writes the same; where some of that may be learned from no more, the rest, and what was half trained
-    on it is begun anew. Returns counts by training."""
+    """Write the training data: for each route and pool a folder of new samples and one of earlier turns' samples.
+
+    A second call writes the same. Samples that may not be used any more are left out then, and a training that had
+    begun with them starts again. Returns counts by training."""
     written: dict[str, Any] = {}
     for training in likelihood_trainings(turn):
         chosen = _selected_episodes(turn, training)

@@ -40,7 +40,7 @@ CRITIC_FOLDER = "critic"
 
 
 def mix(turn: Turn) -> dict[str, Any]:
-    """Write what the turn's trainings learn from. Raises Conflict where nobody would serve what comes of it."""
+    """Write what the turn's trainings learn from. Raises Conflict where no server would serve the result."""
     serving_url(turn)
     return write_sources(turn)
 
