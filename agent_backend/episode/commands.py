@@ -235,6 +235,8 @@ def check_accept(state: EpisodeState, command: Accept) -> None:
     if not {check.id for check in proposal.safety_checks} <= set(command.acknowledged):
         raise CommandRejected("safety_check_unacknowledged", "acknowledge first what its provider asks you to check")
     first, *further = accepted_actions(proposal, command)
+    if first.kind not in CONTROL_KINDS and (page := current_page(state)) is not None and page.done:
+        raise CommandRejected("page_done", "the page has ended by itself")
     check_act(state, first, proposal.thought if command.thought is None else command.thought)
     for action in further:
         if action.kind not in CONTROL_KINDS:

@@ -24,7 +24,7 @@ BROWSER_FILE = Path(__file__).with_name("browser.json")
 SMALL_FILE = Path(__file__).with_name("small.json")
 TASKS: TypeAdapter[tuple[Task, ...]] = TypeAdapter(tuple[Task, ...])
 BROWSER_POOLS = (
-    ("Browser games", "Small games whose time stands still until you act.", "games"),
+    ("Browser games", "Small games that are paused between your actions.", "games"),
     ("Drills", "One skill each on a small screen: press, choose, fill in, sort, drag.", "drills"),
     ("Web tasks", "Shops, mail, calendars, tables, a wiki: pages made for this.", "sites"),
     ("MiniWoB++", "The classic small web tasks, as their package has them.", "miniwob"),

@@ -6,7 +6,7 @@ that follows, that is being done, or that was done. Filler, and what was said fa
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -54,7 +54,9 @@ FILLER = _any_of(
     *("now", "alright", "all right", "you know", "i mean", "let me see", "let's see", "let me think", "where was i"),
     *("嗯+", "呃+", "啊", "哦", "那个", "这个", "就是", "好的?", "我想想", "让我想想"),
 )
-FILLERS = re.compile(rf"(?:{FILLER}(?![\w'])[\s,.!?，。…]*)+", re.IGNORECASE)
+EMPTY = _any_of("and", "but", "or", "then", "the", "a", "an", "that", "it")
+"""Words that say nothing alone; engines hear them where somebody hesitated."""
+FILLERS = re.compile(rf"(?:(?:{FILLER}|{EMPTY})(?![\w'])[\s,.!?，。…]*)+", re.IGNORECASE)
 LEADING = re.compile(
     rf"(?:{_any_of('okay', 'ok', 'so', 'well', 'right', 'alright', 'all right', 'u+m+', 'u+h+', 'and', 'ah', 'oh')}"
     r"[\s,.]+|(?:嗯+|呃+|好的?)[\s，。]+)+",
@@ -165,7 +167,17 @@ class Thought:
 
 def align_thoughts(words: Sequence[SpokenWord], acts: Sequence[RecordedAct]) -> list[Thought]:
     """The thoughts in order of time, each with its acts. `acts` are in order of time too."""
-    return [_align(first, last, words, acts) for first, last in split_thoughts(words)]
+    thoughts = [_align(first, last, words, acts) for first, last in split_thoughts(words)]
+    described = {one.acts[0] for one in thoughts if len(one.acts) == 1 and one.relation == "during"}
+    return [_without_described(one, described) for one in thoughts]
+
+
+def _without_described(thought: Thought, described: set[int]) -> Thought:
+    """An enumeration without the acts at its end that another thought describes while they are done."""
+    acts = thought.acts
+    while len(acts) > 1 and acts[-1] in described:
+        acts = acts[:-1]
+    return replace(thought, acts=acts)
 
 
 def split_thoughts(words: Sequence[SpokenWord]) -> Iterator[tuple[int, int]]:

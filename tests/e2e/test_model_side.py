@@ -65,11 +65,11 @@ async def test_a_note_is_read_and_put_right(sign_in: SignIn) -> None:
     await assert_accessible_in_both(page, "the notes")
     await note.fill(RIGHT)
     await page.keyboard.press("ControlOrMeta+Enter")
-    await expect(dialog.get_by_text("put right", exact=True)).to_be_visible(timeout=BOUND_MS)
+    await expect(dialog.get_by_text("corrected", exact=True)).to_be_visible(timeout=BOUND_MS)
     (memory,) = (await episode_page.state()).memories
     assert (memory.text, memory.original, memory.revised) == (RIGHT, words, True)
     await dialog.get_by_role("button", name="Back to the policy's words").click()
-    await expect(dialog.get_by_text("put right", exact=True)).to_have_count(0, timeout=BOUND_MS)
+    await expect(dialog.get_by_text("corrected", exact=True)).to_have_count(0, timeout=BOUND_MS)
     assert (await episode_page.state()).memories[0].text == words
     await page.keyboard.press("Escape")
     await episode_page.leave()

@@ -63,11 +63,14 @@ export class Session {
     const wake = () => {
       if (document.visibilityState === "visible") this.socket.connect();
     };
+    const suspend = () => this.socket.suspend();
     window.addEventListener("online", wake);
+    window.addEventListener("offline", suspend);
     document.addEventListener("visibilitychange", wake);
     this.socket.connect();
     return () => {
       window.removeEventListener("online", wake);
+      window.removeEventListener("offline", suspend);
       document.removeEventListener("visibilitychange", wake);
       this.socket.close();
     };

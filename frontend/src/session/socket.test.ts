@@ -5,6 +5,7 @@ import type { Command, Event } from "@/generated/vocabulary";
 
 import { CAPACITY, FRESH_MS, type IdentifiedCommand, type Outbox } from "./outbox";
 import {
+  ANSWER_LIMIT_MS,
   THROTTLE_PAUSE_MS,
   THROTTLE_BATCH,
   EpisodeSocket,
@@ -250,6 +251,39 @@ describe("reconnecting", () => {
     expect(wires).toHaveLength(1);
     vi.advanceTimersByTime(PING_EVERY_MS + 1_000);
     expect(wires).toHaveLength(2);
+  });
+
+  it("counts as offline while a ping has no answer, keeps what is sent, and sends it with the next answer", () => {
+    const { socket, wire, wires, last } = workspace();
+    socket.connect();
+    wire().onopen?.();
+    vi.advanceTimersByTime(ANSWER_LIMIT_MS - 1);
+    expect(last()?.phase).toBe("online");
+    vi.advanceTimersByTime(1);
+    expect(last()?.phase).toBe("offline");
+    socket.send(click("command-1"));
+    expect(wire().acts).toEqual([]);
+    wire().receive({ type: "pong", at: 0, version: 0 });
+    expect(last()?.phase).toBe("online");
+    expect(wire().acts).toEqual([click("command-1")]);
+    expect(wires).toHaveLength(1);
+  });
+
+  it("counts as offline at once where the browser says so, and asks when the network is back", () => {
+    const { socket, wire, wires, last } = workspace();
+    socket.connect();
+    wire().onopen?.();
+    wire().receive({ type: "pong", at: 0, version: 0 });
+    socket.suspend();
+    expect(last()?.phase).toBe("offline");
+    socket.send(click("command-1"));
+    const pings = wire().sent.length;
+    socket.connect();
+    expect(wire().sent).toHaveLength(pings + 1);
+    expect(wire().acts).toEqual([]);
+    wire().receive({ type: "pong", at: 0, version: 0 });
+    expect(wire().acts).toEqual([click("command-1")]);
+    expect(wires).toHaveLength(1);
   });
 
   it("measures the round trip", () => {

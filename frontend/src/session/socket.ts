@@ -4,7 +4,7 @@
  * Commands stay in the outbox until the server answers. They are resent under their `command_id` after a reconnect,
  * when control comes back to this page, and when an answer takes too long; the server answers a repeat from its record.
  * Commands that found no room are sent again in order, a few at a time; later ones wait behind them.
- * Silence, a wake-up and a returning network all lead to one reconnect.
+ * Silence, a wake-up and a returning network all lead to one reconnect. Before that, a ping without an answer makes the page offline.
  */
 import type { Command, Control, Event } from "@/generated/vocabulary";
 
@@ -47,7 +47,9 @@ const TERMINAL_PHASES: Readonly<Record<number, Phase>> = { 4401: "signed_out", 4
 const FLOODING = 4429;
 const BACKOFF: Backoff = { base: 250, cap: 10_000 };
 const FLOODING_BACKOFF: Backoff = { base: 5_000, cap: 30_000 };
-export const PING_EVERY_MS = 5_000;
+export const PING_EVERY_MS = 2_000;
+/** Without an answer for so long (milliseconds) the page counts as offline, though the connection may still come back. */
+export const ANSWER_LIMIT_MS = 4_000;
 export const SILENCE_LIMIT_MS = 12_000;
 /** A command without an answer is sent again after so long (milliseconds): the process that took it may have died. */
 export const RESEND_AFTER_MS = 15_000;
@@ -73,6 +75,10 @@ export class EpisodeSocket {
   private throttleTimer: ReturnType<typeof setTimeout> | undefined;
   private retryTimer: ReturnType<typeof setTimeout> | undefined;
   private pingTimer: ReturnType<typeof setInterval> | undefined;
+  /** Whether the wire is open; it may be while nobody answers. */
+  private opened = false;
+  /** Since when a ping waits for any answer (milliseconds since the epoch). */
+  private unansweredSince: number | null = null;
   private readonly now: () => number;
 
   constructor(private readonly options: SocketOptions) {
@@ -84,7 +90,7 @@ export class EpisodeSocket {
 
   /** Connects now, unless connected; also called when the network or the tab comes back. */
   connect(): void {
-    if (this.wire !== null) return;
+    if (this.wire !== null) return this.ping();
     clearTimeout(this.retryTimer);
     this.retryAt = null;
     this.phase = this.attempt > 0 ? "offline" : "connecting";
@@ -118,6 +124,14 @@ export class EpisodeSocket {
     this.persist();
   }
 
+  /** The network is gone, as far as the browser knows: what is sent waits until somebody answers. */
+  suspend(): void {
+    if (this.phase !== "online") return;
+    this.phase = "offline";
+    this.latency = null;
+    this.report();
+  }
+
   /** Ends it until `connect` is called. */
   close(): void {
     this.phase = "closed";
@@ -131,20 +145,31 @@ export class EpisodeSocket {
   }
 
   private handleOpen(): void {
-    this.phase = "online";
+    this.opened = true;
     this.lastReceivedAt = this.now();
+    this.resume();
+    this.ping();
+    this.persist();
+  }
+
+  /** Sends what waits, but for what grew too old meanwhile. */
+  private resume(): void {
+    this.phase = "online";
     const { fresh, held } = split(withoutStaleInputs(this.outbox, this.now()), this.now());
     this.outbox = fresh;
     this.held = [...this.held, ...held];
     for (const { command } of this.outbox) this.transmit(command);
-    this.ping();
-    this.persist();
   }
 
   private handleMessage(data: unknown): void {
     if (typeof data !== "string") return;
     this.lastReceivedAt = this.now();
+    this.unansweredSince = null;
     this.attempt = 0;
+    if (this.phase === "offline") {
+      this.resume();
+      this.persist();
+    }
     const event = JSON.parse(data) as Event;
     if (event.type === "pong") this.latency = Math.max(0, this.now() - event.at);
     const before = this.outbox;
@@ -177,6 +202,8 @@ export class EpisodeSocket {
     this.stopThrottling();
     const { wire } = this;
     this.wire = null;
+    this.opened = false;
+    this.unansweredSince = null;
     wire?.close();
   }
 
@@ -184,6 +211,7 @@ export class EpisodeSocket {
     if (this.now() - this.lastReceivedAt > SILENCE_LIMIT_MS) {
       this.handleLoss(1006);
     } else {
+      if (this.unansweredSince !== null && this.now() - this.unansweredSince >= ANSWER_LIMIT_MS) this.suspend();
       this.ping();
       this.resend(RESEND_AFTER_MS);
     }
@@ -233,12 +261,14 @@ export class EpisodeSocket {
   }
 
   private ping(): void {
-    this.transmit({ type: "ping", at: this.now() });
+    if (!this.opened) return;
+    this.unansweredSince ??= this.now();
+    this.wire?.send(JSON.stringify({ type: "ping", at: this.now() } satisfies Command));
   }
 
-  private transmit(command: Command): void {
+  private transmit(command: IdentifiedCommand): void {
     if (this.phase !== "online") return;
-    if (command.type !== "ping") this.sentAt.set(command.command_id, this.now());
+    this.sentAt.set(command.command_id, this.now());
     this.wire?.send(JSON.stringify(command));
   }
 

@@ -50,6 +50,6 @@ export function endsEpisode({ action, further_actions: further }: Proposal): boo
 }
 
 /** Whether a step was given that could not be sent yet. */
-function isSending({ phase, waiting }: Connection): boolean {
+export function isSending({ phase, waiting }: Connection): boolean {
   return phase !== "online" && waiting.some(({ command }) => command.type === "accept" || command.type === "act" || command.type === "finish");
 }

@@ -43,7 +43,7 @@ function proposalBindings(workspace: Workspace): Binding[] {
   return [
     ...commands.accept.map((command, index): Binding => ({
       command,
-      enabled: workspace.canAccept && ranked(index)?.action != null,
+      enabled: workspace.canAccept(ranked(index)),
       run: () => workspace.accept(ranked(index)),
     })),
     ...commands.edit.map((command, index): Binding => ({

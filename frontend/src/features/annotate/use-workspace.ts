@@ -15,7 +15,7 @@ import { needsThoughtFirst, withoutUndone, withOwedThoughts } from "@/shared/ste
 import { acceptCommand, compose, draftFromProposal, isInherited, isMeant, withAction, type StepCommand, type Composed } from "./composer";
 import { currentPanel, type PanelName } from "@/features/annotate/panels/panels";
 import { COALESCE_MS } from "@/features/annotate/viewport/gestures";
-import { endsEpisode, enterOf, type Enter } from "./enter";
+import { endsEpisode, enterOf, isSending, type Enter } from "./enter";
 import { useDraft } from "./use-draft";
 
 /** `press` and `release` capture one key to hold down or let go. */
@@ -43,8 +43,9 @@ export interface Workspace extends LiveSession {
   readonly draftedAction: Action | null;
   /** Whether this page may act now. */
   readonly canAct: boolean;
-  /** Whether a candidate may be accepted now: its screen is the one that is looked at. */
-  readonly canAccept: boolean;
+  /** Whether a candidate may be accepted now: its screen is the one that is looked at, and no step waits for the
+   * connection. On a page that has ended, only what ends the episode. */
+  readonly canAccept: (proposal: Proposal | undefined) => boolean;
   readonly enter: Enter;
   /** Whether the next task is claimed once this one has ended. */
   readonly claimsNext: boolean;
@@ -140,7 +141,10 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
   const steps = useMemo(() => withoutUndone(episode.steps), [episode.steps]);
   const owed = useMemo(() => withOwedThoughts(steps), [steps]);
   const canAct = view.control === "mine" && episode.status === "running";
-  const canAccept = canAct && viewedStep === null && !episode.takeover;
+  const canAcceptAny = canAct && viewedStep === null && !episode.takeover && !isSending(live.connection);
+  const pageEnded = episode.observation?.page?.done === true;
+  const canAccept = (proposal: Proposal | undefined) =>
+    canAcceptAny && proposal?.action != null && (!pageEnded || endsEpisode(proposal));
   const markersHidden = hiddenAt === episode.steps.length;
   const direct = wantsDirect && !needsThoughtFirst(episode);
   const enter = enterOf({ episode, composed, connection: live.connection, canAct, viewedStep });
@@ -229,10 +233,10 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
   const acknowledge = (proposal: Proposal) => {
     const acknowledged = proposal.safety_checks.map(({ id }) => id);
     const command = acceptCommand(proposal, episode, { actions: actionLimit, acknowledged });
-    if (canAccept && proposal.action !== null) sendStep(command, proposal.action);
+    if (canAccept(proposal)) sendStep(command, proposal.action);
   };
   const accept = (proposal: Proposal | undefined, actions: number | null = actionLimit, claims = false) => {
-    if (!canAccept || proposal?.action == null) return;
+    if (proposal === undefined || !canAccept(proposal)) return;
     const run = () => {
       sendStep(acceptCommand(proposal, episode, { actions }), proposal.action);
       setClaimsNext(claims);

@@ -72,7 +72,7 @@ export function RevisionTable({ revisions, readOnly, onEdit, onCopy }: Props) {
           {
             header: t("policies.compare"),
             kind: "actions",
-            cell: (revision) => (
+            cell: (revision) => revisions.length > 1 && (
               <Button
                 component={Link}
                 to={`/compare?${new URLSearchParams({ left: nameOf(revision) }).toString()}`}

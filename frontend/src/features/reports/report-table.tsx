@@ -28,7 +28,7 @@ export function ReportTable({ by, rows, onChoose }: Props) {
               <UnstyledButton className={styles.choose} onClick={() => onChoose(key)}>
                 {valueText(by, label, t)}
               </UnstyledButton>
-              {by === "policy" && label && (
+              {by === "policy" && label && rows.length > 1 && (
                 <Link className={styles.detail} to={`/compare?${new URLSearchParams({ left: key }).toString()}`}>
                   {t("reports.compare")}
                 </Link>

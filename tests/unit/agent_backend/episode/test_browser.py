@@ -152,6 +152,20 @@ async def test_a_page_whose_time_is_over_takes_no_act(paged: EpisodeHarness) -> 
     assert isinstance(paged.store.state.proposals[0].action, Finish)
 
 
+async def test_a_candidate_is_not_done_on_a_page_that_has_ended(paged: EpisodeHarness) -> None:
+    for count in range(1, GOAL_CLICKS + 1):
+        if count == GOAL_CLICKS:
+            paged.current = FakePolicy()
+        await paged.send(Act(command_id=f"command-{count}", action=Click(x=1, y=1), thought="It is asked for."))
+        await paged.steps(count)
+        await paged.ready()
+    assert page_of(paged).done
+    assert isinstance(paged.store.state.proposals[0].action, Click)
+    assert await paged.code(accept(paged, 9)) == "page_done"
+    await paged.send(Act(command_id="command-own", action=Click(x=1, y=1), thought="I look behind the message."))
+    await paged.steps(GOAL_CLICKS + 1)
+
+
 async def test_an_expert_that_knows_no_way_on_says_so() -> None:
     sandbox = browser()
 

@@ -69,6 +69,9 @@ def test_thoughts_of_scripted_sessions_find_their_acts() -> None:
     [
         ("Um, okay.", "filler"),
         ("嗯", "filler"),
+        ("and", "filler"),
+        ("Okay, then.", "filler"),
+        ("Then the hotel.", "plan"),
         ("Okay, now I open the menu.", "plan"),
         ("I will check whether it is open", "plan"),
         ("The window is open", "evaluation"),
@@ -114,6 +117,12 @@ def test_an_enumeration_covers_a_click_into_a_field_and_typing_as_one_part() -> 
         act(CLICK, 14, 15),
     ]
     assert align(("I fill in the name and then the city", 1), acts=acts) == [("plan", "before", (0, 1, 2, 3))]
+
+
+def test_an_enumeration_ends_before_what_is_described_while_it_is_done() -> None:
+    acts = [act(CLICK, 6, 6.1), act(CLICK, 7, 7.1), act(TYPE, 9, 12, "Bonn")]
+    spoken = (("I press the button and then I choose the city", 1), ("typing the name of it", 9.5))
+    assert align(*spoken, acts=acts) == [("plan", "before", (0, 1)), ("plan", "during", (2,))]
 
 
 def test_what_is_typed_while_it_is_said_is_what_is_meant() -> None:

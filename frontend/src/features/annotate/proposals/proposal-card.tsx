@@ -34,7 +34,7 @@ export function ProposalCard({ proposal }: { proposal: Proposal }) {
         <UnstyledButton
           className={styles.number}
           aria-label={t("proposals.accept_number", { number: rank })}
-          disabled={!workspace.canAccept || action === null}
+          disabled={!workspace.canAccept(proposal)}
           onClick={() => workspace.accept(proposal)}
           onFocus={() => workspace.hover(proposal.id)}
           onBlur={() => workspace.hover(null)}
@@ -81,7 +81,7 @@ function ActionList({ proposal }: { proposal: Proposal }) {
               <UnstyledButton
                 className={styles.until}
                 aria-label={t("proposals.accept_until", { count: index + 1 })}
-                disabled={!canAccept}
+                disabled={!canAccept(proposal)}
                 onClick={() => acceptProposal(proposal, index + 1)}
               >
                 {index + 1}

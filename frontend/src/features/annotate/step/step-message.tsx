@@ -59,6 +59,10 @@ const REJECTION_CODES = [
   "outcome_unknown",
   "machine_gone",
   "step_limit",
+  "page_done",
+  "time_over",
+  "command_conflict",
+  "unknown_memory",
 ] as const;
 
 /** Why the server refused, in the reader's language where the code is known. */

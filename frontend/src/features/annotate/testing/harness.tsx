@@ -18,20 +18,25 @@ import { workspaceCommands } from "@/features/annotate/commands";
 import { AnnotationWorkspace } from "@/features/annotate/workspace/workspace";
 import { makeEpisodeState } from "./fixtures";
 
-/** A server that only listens. */
+/** A server that only listens, and answers pings. */
 function server() {
   const sent: Command[] = [];
   const wire: Wire = {
     onopen: null,
     onmessage: null,
     onclose: null,
-    send: (text) => sent.push(JSON.parse(text) as Command),
+    send: (text) => {
+      const command = JSON.parse(text) as Command;
+      sent.push(command);
+      if (command.type === "ping") queueMicrotask(() => say({ type: "pong", at: command.at, version: 0 }));
+    },
     close: () => undefined,
   };
+  const say = (event: Event) => act(() => wire.onmessage?.({ data: JSON.stringify(event) }));
   return {
     wire,
     commands: () => sent.filter(({ type }) => type !== "ping"),
-    say: (event: Event) => act(() => wire.onmessage?.({ data: JSON.stringify(event) })),
+    say,
   };
 }
 

@@ -41,14 +41,14 @@ export const promptMessages = {
 
   "proposals.doubtful": "Doubtful",
 
-  "notes.help": "The policy reads these in place of the steps they tell of. What you put right here it reads from its next decision on.",
+  "notes.help": "The policy reads these in place of the steps they tell of. What you correct here applies from its next decision on.",
   "notes.of": "Steps {first} to {last}",
   "notes.writing": "A note is being written",
   "notes.failed": "The last note could not be written; it is tried again after the next step",
   "notes.off": "This policy writes no notes",
   "notes.off_now": "The present policy writes no further notes",
   "notes.none": "No note yet: the policy still reads every step",
-  "notes.revised": "put right",
+  "notes.revised": "corrected",
   "notes.discard": "Discard",
   "notes.undo": "Back to the policy's words",
   "notes.save": "Save",

@@ -227,6 +227,10 @@ export const workspaceMessages = {
   "refused.outcome_unknown": "It is unknown whether this action ran. Check the screen before you continue.",
   "refused.machine_gone": "The machine is gone. Leave the task, and it will start afresh.",
   "refused.step_limit": "The task has no steps left. Finish or leave it.",
+  "refused.page_done": "Not done: the page says that the task has ended. Finish it, or do something else yourself.",
+  "refused.time_over": "Not done: the time limit of this task is reached.",
+  "refused.command_conflict": "Not done: another command was sent under the same number. Try again.",
+  "refused.unknown_memory": "This note is gone.",
 
   "notice.signed_out": "You are signed out. What you typed is kept.",
   "notice.sign_in": "Sign in",

@@ -31,7 +31,7 @@ export const browserMessages: Record<keyof typeof english, Message> = {
   "browser.pace": "速度",
   "browser.pace.help": "两步之间页面时间走多快。停止即策略所见。",
   "browser.pace.still": "停止",
-  "browser.pace.frozen": "两步之间静止",
+  "browser.pace.frozen": "两步之间暂停",
   "browser.pace.running": "自行前进",
   "browser.pace.real": "与现实时间相同",
   "browser.clock.exact": "逐帧精确时钟",
@@ -79,5 +79,5 @@ export const browserMessages: Record<keyof typeof english, Message> = {
   "browser.event.script_error": "脚本错误",
   "browser.event.other": "浏览器",
   "notice.time_over": "本任务的时间已到。请完成任务，或撤销上一步换一种做法。",
-  "notice.page_done": "页面已自行结束。请完成任务，或撤销上一步换一种做法。",
+  "notice.page_done": "页面显示任务已结束。请完成任务，或撤销上一步换一种做法。",
 };

@@ -30,7 +30,7 @@ export const promptMessages: Record<keyof typeof english, Message> = {
   "prompt.weights.drew": { other: "{version}（{count} 个词元）" },
   "prompt.latency": "回答用时",
   "prompt.cost": "此次请求的费用",
-  "prompt.unknown": "服务器未告知",
+  "prompt.unknown": "服务器未报告",
   "prompt.conversation": "对话",
   "prompt.all": "展开全部轮次",
   "prompt.fewer": "收起较早轮次",

@@ -53,7 +53,7 @@ export const shellMessages: { [Key in keyof typeof english]: Message } = {
   "queue.title": "队列",
   "queue.current": "继续",
   "queue.ready": "随时可以开始",
-  "queue.ready.help": "领取后任务归你所有，并启动对应的桌面。",
+  "queue.ready.help": "领取后任务归你，并启动对应的机器。",
   "queue.waiting": { other: "有 {count} 个任务等你处理" },
   "queue.nothing_waits": "暂无待处理的任务",
   "queue.nothing_waits.help": "新任务会自动出现在这里。",
