@@ -6,13 +6,16 @@ import re
 import zipfile
 from datetime import date, timedelta
 
+import psycopg
 import pytest
 from playwright.async_api import Locator, Page, expect
 
+from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform
 from protocol.actions.types import TypeText
 from tests.e2e.conftest import Drill, SignIn
 from tests.e2e.episode_page import BOUND_MS, EpisodePage
 from tests.e2e.test_pages import assert_accessible
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.slow
 
@@ -85,7 +88,9 @@ async def _narrow_by_each(page: Page) -> None:
             await expect(_found(page, left)).to_be_visible(timeout=BOUND_MS)
 
 
-async def test_what_was_found_is_exported_kept_and_frozen(sign_in: SignIn, drill: Drill) -> None:
+async def test_what_was_found_is_exported_kept_and_frozen(
+    sign_in: SignIn, drill: Drill, platform: TemporaryPlatform
+) -> None:
     annotator = await sign_in("annotator")
     first = await drill(annotator)
     pool = await _finished(annotator, first)
@@ -99,6 +104,9 @@ async def test_what_was_found_is_exported_kept_and_frozen(sign_in: SignIn, drill
     await expect(second.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
     exported = second.episode
     await _accept(admin, first.episode)
+    with psycopg.connect(platform.environment["PILOTHOUSE_DATABASE_URL"], autocommit=True) as connection:
+        entry = "SELECT 1 FROM catalogue_entry WHERE episode_id = %s"
+        await eventually(lambda: connection.execute(entry, [exported]).fetchone())
 
     page = await sign_in("researcher", "/exports")
     await _choose(page, "Pool", pool)
@@ -155,8 +163,10 @@ async def test_tasks_become_gold_by_what_a_reviewer_accepts_and_an_admin_chooses
     pool = (await desk.state()).pool
     await page.get_by_role("button", name=f"Tasks of {pool}", exact=True).click(timeout=BOUND_MS)
     tasks = page.get_by_role("dialog", name=pool)
-    for box in await tasks.get_by_role("checkbox", name=re.compile("^Choose ")).all():
-        await box.check(timeout=BOUND_MS)
+    boxes = tasks.get_by_role("checkbox", name=re.compile("^Choose "))
+    await expect(boxes).to_have_count(4, timeout=BOUND_MS)
+    for box in await boxes.all():
+        await box.check()
     await tasks.get_by_role("button", name="Make gold", exact=True).click()
     wanted = tasks.get_by_role("table").get_by_text("Becomes gold")
     await expect(wanted).to_have_count(4, timeout=BOUND_MS)
