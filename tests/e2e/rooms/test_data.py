@@ -11,9 +11,9 @@ import pytest
 from playwright.async_api import Locator, Page, expect
 
 from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform
-from protocol.actions.types import TypeText
+from protocol.actions.types import PressKeys, TypeText
 from tests.e2e.conftest import Drill, SignIn
-from tests.e2e.episode_page import BOUND_MS, EpisodePage
+from tests.e2e.episode_page import BOUND_MS, EpisodePage, open_queue
 from tests.e2e.test_pages import assert_accessible
 from tests.waiting import eventually
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 FACETS = {
     "Policy": "scripted 1",
-    "Action": "type_text",
+    "Action": "press_keys",
     "Decisions": "Overridden",
     "Outcome": "Success",
     "Review": "Accepted",
@@ -48,6 +48,19 @@ async def _finished(page: Page, desk: EpisodePage) -> str:
     await desk.finish(success=False)
     await expect(desk.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
     return pool
+
+
+async def _overridden(desk: EpisodePage, pool: str) -> str:
+    """An episode of two overrides, in a pool where nobody proposes."""
+    await open_queue(desk.page)
+    await desk.page.get_by_role("button", name=f"Take one from {pool}", exact=True).click(timeout=BOUND_MS)
+    await expect(desk.picture).to_be_visible(timeout=BOUND_MS)
+    for step, action in enumerate((TypeText(text="zebra"), PressKeys(keys=("ctrl", "s"))), 1):
+        await desk.override(action, "The word zebra is missing.")
+        await expect(desk.steps_shown).to_have_text(re.compile(f"^Step {step + 1} of"), timeout=BOUND_MS)
+    await desk.finish(success=True)
+    await expect(desk.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
+    return desk.episode
 
 
 async def _accept(reviewer: Page, episode: str) -> None:
@@ -95,16 +108,10 @@ async def test_what_was_found_is_exported_kept_and_frozen(
     first = await drill(annotator)
     pool = await _finished(annotator, first)
     admin = await sign_in("admin")
-    second = EpisodePage(admin)
-    await second.take(pool)
-    for step in (1, 2):
-        await second.override(TypeText(text="zebra"), "The word zebra is missing.")
-        await second.stepped(step)
-    await second.finish(success=True)
-    await expect(second.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
-    exported = second.episode
-    await _accept(admin, first.episode)
     with psycopg.connect(platform.environment["PILOTHOUSE_DATABASE_URL"], autocommit=True) as connection:
+        connection.execute("UPDATE tasks_pool SET policy_id = NULL WHERE name = %s", [pool])
+        exported = await _overridden(EpisodePage(admin), pool)
+        await _accept(admin, first.episode)
         entry = "SELECT 1 FROM catalogue_entry WHERE episode_id = %s"
         await eventually(lambda: connection.execute(entry, [exported]).fetchone())
 
