@@ -78,5 +78,6 @@ def stale_session_make(username: str) -> str:
     session = client.session
     session[REAUTHENTICATED_KEY] = 0
     session.save()
-    SignIn.objects.create(user=user, session_key=session.session_key, how="password")
-    return f"{settings.SESSION_COOKIE_NAME}={session.session_key}"
+    key = str(session.session_key)
+    SignIn.objects.create(user=user, session_key=key, how="password")
+    return f"{settings.SESSION_COOKIE_NAME}={key}"

@@ -11,7 +11,7 @@ import pytest
 from playwright.async_api import Locator, Page, expect
 
 from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform
-from protocol.actions.types import PressKeys, TypeText
+from protocol.actions.types import Action, PressKeys, TypeText
 from tests.e2e.conftest import Drill, SignIn
 from tests.e2e.episode_page import BOUND_MS, EpisodePage, open_queue
 from tests.e2e.test_pages import assert_accessible
@@ -55,7 +55,8 @@ async def _overridden(desk: EpisodePage, pool: str) -> str:
     await open_queue(desk.page)
     await desk.page.get_by_role("button", name=f"Take one from {pool}", exact=True).click(timeout=BOUND_MS)
     await expect(desk.picture).to_be_visible(timeout=BOUND_MS)
-    for step, action in enumerate((TypeText(text="zebra"), PressKeys(keys=("ctrl", "s"))), 1):
+    actions: tuple[Action, ...] = (TypeText(text="zebra"), PressKeys(keys=("ctrl", "s")))
+    for step, action in enumerate(actions, 1):
         await desk.override(action, "The word zebra is missing.")
         await expect(desk.steps_shown).to_have_text(re.compile(f"^Step {step + 1} of"), timeout=BOUND_MS)
     await desk.finish(success=True)
