@@ -17,6 +17,7 @@ from pytest_timeout import Settings
 
 from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform, temporary_platform
 from annotation_app.operations.testing.results import RERUN_PROPERTY
+from tests.mailbox import Mailbox, open_mailbox
 
 if TYPE_CHECKING:
     from django.test import TransactionTestCase
@@ -171,7 +172,15 @@ def _empty(case: "TransactionTestCase") -> None:
 
 
 @pytest.fixture(scope="session")
-def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemporaryPlatform]:
+def mailbox() -> Iterator[Mailbox]:
+    """What the platform sent by mail."""
+    with open_mailbox() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def platform(tmp_path_factory: pytest.TempPathFactory, mailbox: Mailbox) -> Iterator[TemporaryPlatform]:
     """The whole platform, with the demo's users, pools and tasks."""
-    with temporary_platform(tmp_path_factory.mktemp("platform")) as whole:
+    variables = {"PILOTHOUSE_EMAIL_URL": mailbox.url}
+    with temporary_platform(tmp_path_factory.mktemp("platform"), variables=variables) as whole:
         yield whole

@@ -12,6 +12,9 @@ MAX_JOB_AGE_SECONDS = 300.0
 """A job that waited so long waits for a worker that does not come soon (seconds)."""
 DISK_FULL_SHARE, DISK_FILLING_SHARE = 0.05, 0.15
 """Of a disk, free: below the first pictures and exports soon find no room."""
+DISK_FULL_BYTES, DISK_FILLING_BYTES = 256 * 2**20, 2**30
+"""With less free than the first any disk is full: a few exports or a database's log need as much. Small disks are told
+of at the second, before."""
 MIN_DAYS_LEFT = 3
 """A disk that is full in fewer days than this is told of."""
 MAX_USED_SHARE = 0.9
@@ -91,9 +94,10 @@ def disk_status(free: int, total: int, growth: float | None) -> PartStatus:
         figures["growth"] = growth
         if growth > 0:
             days = figures["days"] = free / growth
-    if free <= DISK_FULL_SHARE * total:
+    if free <= DISK_FULL_SHARE * total or free < DISK_FULL_BYTES:
         return PartStatus("down", "disk_full", figures=figures)
-    if free <= DISK_FILLING_SHARE * total or (days is not None and days < MIN_DAYS_LEFT):
+    short = free <= DISK_FILLING_SHARE * total or free < DISK_FILLING_BYTES
+    if short or (days is not None and days < MIN_DAYS_LEFT):
         return PartStatus("warn", "disk_filling", figures=figures)
     return PartStatus(figures=figures)
 

@@ -24,6 +24,7 @@ from annotation_app.errors import NotFound
 from annotation_app.exports.models import Export
 from annotation_app.flywheel.models import Wheel
 from annotation_app.health import history
+from annotation_app.health.part_status import DISK_FULL_BYTES
 from annotation_app.health.probes import ModelServer, ProbeResult, probe_model_server, queue_status, run_probes
 from annotation_app.health.schemas import Check, DataReport, HealthPage, ModelServerStatus
 from annotation_app.judges.models import PoolJudge
@@ -32,8 +33,6 @@ from annotation_app.policies.models import PolicyRevision
 from annotation_app.queues import DEFAULT_QUEUE, TRAINING_QUEUE
 from annotation_app.tasks.models import Pool, Task
 
-MIN_FREE_BYTES = 256 * 2**20
-"""With less room than this a disk is full: a few exports or a database's log need as much."""
 MAX_REPORTED_FAULTS = 100
 """Faults that are named."""
 
@@ -58,7 +57,7 @@ def _cache_responds() -> bool:
 def _disk_has_room() -> bool:
     """Whether pictures and exports can be stored. Where the disk cannot be asked it is not known to be full."""
     try:
-        return disk_free()[0] >= MIN_FREE_BYTES
+        return disk_free()[0] >= DISK_FULL_BYTES
     except OSError:
         return True
 

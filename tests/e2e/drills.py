@@ -1,10 +1,9 @@
 """Pools and people for single tests, beside the demo's own: tests do not share what they change."""
 
-from importlib import import_module
-
 from django.conf import settings
+from django.test import Client
 
-from annotation_app.accounts.models import User
+from annotation_app.accounts.models import SignIn, User
 from annotation_app.accounts.services import user_ensure
 from annotation_app.accounts.services.sign_ins import REAUTHENTICATED_KEY
 from annotation_app.demo.demo_data import BROWSER_FILE, PHONE_FILE, TASKS, TASKS_FILE, TERMINAL_FILE
@@ -66,9 +65,19 @@ def drills_load(*pools: tuple[str, str]) -> None:
         tasks_add(pool=made, definitions=copies)
 
 
-def person_make(username: str, password: str, *, stale: str) -> None:
-    """Add an annotator; the session `stale` has to prove again who it belongs to."""
-    user_ensure(username=username, password=password, name=username, roles=["annotator"])
-    session = import_module(settings.SESSION_ENGINE).SessionStore(stale)
+def person_make(username: str, password: str, *, email: str = "") -> None:
+    """Add an annotator."""
+    user = user_ensure(username=username, password=password, name=username, roles=["annotator"])
+    User.objects.filter(pk=user.pk).update(email=email)
+
+
+def stale_session_make(username: str) -> str:
+    """A cookie, NAME=VALUE, with which somebody is signed in who has to prove again who they are."""
+    user, client = User.objects.get(username=username), Client()
+    client.force_login(user)
+    session = client.session
     session[REAUTHENTICATED_KEY] = 0
     session.save()
+    key = str(session.session_key)
+    SignIn.objects.create(user=user, session_key=key, how="password")
+    return f"{settings.SESSION_COOKIE_NAME}={key}"

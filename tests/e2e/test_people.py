@@ -1,8 +1,12 @@
-"""How people come in and stay in: invitations, a second factor, browsers signed out, a password that was forgotten."""
+"""How people come in and stay in: invitations, a second factor, browsers signed out, a password that was forgotten, and
+when a sign-in ends."""
 
+import re
 import time
+from datetime import timedelta
 from uuid import uuid4
 
+import psycopg
 import pytest
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from playwright.async_api import Browser, Locator, Page, Response, expect
@@ -11,12 +15,25 @@ from annotation_app.operations.runtime.temporary_platform import TemporaryPlatfo
 from tests.e2e.conftest import SignIn
 from tests.e2e.episode_page import BOUND_MS
 from tests.e2e.test_pages import assert_accessible
+from tests.mailbox import Mailbox
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.slow
 PASSWORD = "correct horse battery staple 7"
 FIREFOX = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0"
 PERIOD = 30
 """How long an authenticator shows one code (seconds)."""
+IDLE, LIMIT = timedelta(hours=24), timedelta(days=14)
+"""After so long a sign-in ends that nobody used, and every one (`PILOTHOUSE_SESSION_IDLE_HOURS`, `…_LIMIT_HOURS`)."""
+HOUR = timedelta(hours=1)
+MOVED = """
+    WITH moved AS (
+        UPDATE accounts_signin SET seen_at = seen_at - %(by)s, created_at = created_at - %(by)s
+        WHERE user_id = (SELECT id FROM accounts_user WHERE username = %(username)s) RETURNING session_key
+    )
+    UPDATE django_session SET expire_date = expire_date - %(by)s
+    WHERE session_key IN (SELECT session_key FROM moved) AND %(expires)s
+"""
 
 
 async def fresh(browser: Browser, platform: TemporaryPlatform, agent: str | None = None) -> Page:
@@ -56,6 +73,46 @@ async def assert_out(page: Page) -> None:
     assert (await page.request.get("/api/me/security")).status == 401
     await page.goto("/security")
     await expect(page.locator("input[type=password]")).to_be_visible(timeout=BOUND_MS)
+
+
+async def signed_in_as(browser: Browser, platform: TemporaryPlatform, cookie: str) -> Page:
+    """A browser that has the cookie of a session."""
+    page = await fresh(browser, platform)
+    name, _, value = cookie.partition("=")
+    await page.context.add_cookies([{"name": name, "value": value, "url": platform.url}])
+    return page
+
+
+async def confirm(page: Page, password: str) -> None:
+    """Give the password that is asked for once more."""
+    proof = page.get_by_role("dialog", name="Confirm that it is you")
+    await expect(proof.get_by_label("Your password")).to_be_focused(timeout=BOUND_MS)
+    await page.keyboard.insert_text(password)
+    await page.keyboard.press("Enter")
+    await expect(proof).to_have_count(0, timeout=BOUND_MS)
+
+
+def time_passed(platform: TemporaryPlatform, username: str, by: timedelta, *, used: bool = False) -> None:
+    """Move all that is stored of when somebody signed in and was seen back in time; `used`: as if the session had been
+    used meanwhile, which lets it go on."""
+    with psycopg.connect(platform.environment["PILOTHOUSE_DATABASE_URL"]) as connection:
+        connection.execute(MOVED, {"by": by, "username": username, "expires": not used})
+
+
+async def change_person(admin: Page, username: str) -> Locator:
+    """The dialog of a person, on the page of people."""
+    await admin.get_by_role("textbox", name="Name or address").fill(username)
+    row = admin.get_by_role("row").filter(has_text=username)
+    await row.get_by_role("button", name="Change").click(timeout=BOUND_MS)
+    return admin.get_by_role("dialog", name="Change")
+
+
+async def do_and_confirm(page: Page, person: Locator, what: str) -> None:
+    """Press a button of a person's dialog, and the same in the question that follows."""
+    await person.get_by_role("button", name=what, exact=True).click(timeout=BOUND_MS)
+    question = page.get_by_role("dialog", name=what, exact=True)
+    await question.get_by_role("button", name=what, exact=True).click(timeout=BOUND_MS)
+    await expect(question).to_have_count(0, timeout=BOUND_MS)
 
 
 async def test_invited_a_second_factor_and_browsers_sent_away(
@@ -129,37 +186,33 @@ async def test_invited_a_second_factor_and_browsers_sent_away(
     assert not (await answered(laptop, asked, recovery)).ok, "a recovery code is good once"
     await expect(laptop.get_by_role("alert")).not_to_be_empty(timeout=BOUND_MS)
 
+    await admin.reload()
+    person = await change_person(admin, username)
+    await do_and_confirm(admin, person, "Let in without authenticator")
+    await do_and_confirm(admin, person, "Sign out everywhere")
+    await assert_out(phone)
+    await enter_password(laptop, username)
+    await expect(laptop.get_by_role("button", name="Turn on")).to_be_visible(timeout=BOUND_MS)
+
 
 async def test_a_forgotten_password_is_replaced_by_an_admins_link(
     browser: Browser, platform: TemporaryPlatform
 ) -> None:
     username, newer = f"olga-{uuid4().hex[:8]}", f"{PASSWORD} and more"
-    admin = await fresh(browser, platform)
-    await enter_password(admin, "admin", "admin-demo")
-    await expect(admin.get_by_role("banner")).to_be_visible(timeout=BOUND_MS)
-    (session,) = (cookie["value"] for cookie in await admin.context.cookies() if cookie["name"].endswith("sessionid"))
-    made = f"from tests.e2e.drills import person_make; person_make({username!r}, {PASSWORD!r}, stale={session!r})"
-    platform.manage("shell", "-c", made)
-
+    load = f"person_make({username!r}, {PASSWORD!r}); print(stale_session_make('admin'))"
+    made = platform.manage("shell", "-v", "0", "-c", f"from tests.e2e.drills import *; {load}")
+    admin = await signed_in_as(browser, platform, made.split()[-1])
     await admin.goto("/people")
-    await admin.get_by_role("textbox", name="Name or address").fill(username)
-    row = admin.get_by_role("row").filter(has_text=username)
-    await row.get_by_role("button", name="Change").click(timeout=BOUND_MS)
-    await admin.get_by_role("button", name="Make a password link").click(timeout=BOUND_MS)
-    proof = admin.get_by_role("dialog", name="Confirm that it is you")
-    await expect(proof.get_by_label("Your password")).to_be_focused(timeout=BOUND_MS)
+    person = await change_person(admin, username)
+    await person.get_by_role("button", name="Make a password link").click(timeout=BOUND_MS)
+    await expect(admin.get_by_role("dialog", name="Confirm that it is you")).to_be_visible(timeout=BOUND_MS)
     await assert_accessible(admin, "confirm that it is you")
-    await admin.keyboard.insert_text("admin-demo")
-    await admin.keyboard.press("Enter")
+    await confirm(admin, "admin-demo")
     link = admin.get_by_role("textbox", name=f"Link with which {username}")
     await expect(link).to_be_visible(timeout=BOUND_MS)
     await assert_accessible(admin, "password link")
 
     olga = await fresh(browser, platform)
-    await olga.goto("/")
-    await olga.get_by_role("button", name="Forgot your password?").click(timeout=BOUND_MS)
-    await expect(olga.get_by_text("Ask an admin for a link")).to_be_visible(timeout=BOUND_MS)
-    await assert_accessible(olga, "forgotten password")
     await olga.goto("/reset-password#" + (await link.input_value()).rpartition("#")[2])
     await olga.get_by_label("New password", exact=True).fill(newer, timeout=BOUND_MS)
     await assert_accessible(olga, "new password")
@@ -173,3 +226,51 @@ async def test_a_forgotten_password_is_replaced_by_an_admins_link(
     await expect(olga.get_by_text("Your password is changed")).to_be_visible(timeout=BOUND_MS)
     await assert_accessible(olga, "security")
     assert (await olga.request.get("/api/me/security")).ok
+
+
+async def test_a_link_by_mail_and_the_ends_of_a_sign_in(
+    browser: Browser, platform: TemporaryPlatform, mailbox: Mailbox
+) -> None:
+    username, newer = f"maja-{uuid4().hex[:8]}", f"{PASSWORD} and more"
+    address = f"{username}@example.org"
+    load = f"person_make({username!r}, {PASSWORD!r}, email={address!r}); print(stale_session_make({username!r}))"
+    made = platform.manage("shell", "-v", "0", "-c", f"from tests.e2e.drills import *; {load}")
+    desk = await signed_in_as(browser, platform, made.split()[-1])
+    await desk.goto("/security")
+    await desk.get_by_role("button", name="Turn on").click(timeout=BOUND_MS)
+    await expect(desk.get_by_role("dialog", name="Confirm that it is you")).to_be_visible(timeout=BOUND_MS)
+    await desk.keyboard.press("Escape")
+    await expect(desk.get_by_text("Key: ")).to_have_count(0)
+    await desk.get_by_role("textbox", name="Which program it is for").fill("A program")
+    await desk.get_by_role("button", name="Make a token").click()
+    await confirm(desk, PASSWORD)
+    tokens = desk.get_by_role("table", name="Tokens of programs")
+    await expect(tokens.get_by_role("row").filter(has_text="A program")).to_be_visible(timeout=BOUND_MS)
+
+    maja = await fresh(browser, platform)
+    await maja.goto("/")
+    await maja.get_by_role("button", name="Forgot your password?").click(timeout=BOUND_MS)
+    await maja.get_by_role("textbox", name="User name or e-mail address").fill(address, timeout=BOUND_MS)
+    await assert_accessible(maja, "forgotten password")
+    await maja.keyboard.press("Enter")
+    await expect(maja.get_by_text("a link is on its way")).to_be_visible(timeout=BOUND_MS)
+    await eventually(lambda: mailbox.messages_to(address))
+    (message,) = mailbox.messages_to(address)
+    link = re.search(r"/reset-password#\S+", message.get_content())
+    assert link is not None
+    await maja.goto(link[0])
+    await maja.get_by_label("New password", exact=True).fill(newer, timeout=BOUND_MS)
+    await maja.keyboard.press("Enter")
+    await expect(maja.get_by_text("Your password is set")).to_be_visible(timeout=BOUND_MS)
+    await assert_out(desk)
+
+    for passed in ((IDLE - HOUR, IDLE - HOUR, IDLE + HOUR), (LIMIT - HOUR, 2 * HOUR)):
+        await enter_password(maja, username, newer)
+        here = maja.get_by_role("table", name="Where you are signed in")
+        await expect(here).to_be_visible(timeout=BOUND_MS)
+        for by in passed[:-1]:
+            time_passed(platform, username, by, used=by > IDLE)
+            await maja.reload()
+            await expect(here).to_be_visible(timeout=BOUND_MS)
+        time_passed(platform, username, passed[-1])
+        await assert_out(maja)

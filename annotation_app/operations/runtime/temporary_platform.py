@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -51,18 +51,26 @@ class TemporaryPlatform(PlatformInfo):
 
 @contextlib.contextmanager
 def temporary_platform(
-    data: Path, *, port: int | None = ANY_PORT, storage_only: bool = False, nano: bool = False
+    data: Path,
+    *,
+    port: int | None = ANY_PORT,
+    storage_only: bool = False,
+    nano: bool = False,
+    variables: Mapping[str, str] | None = None,
 ) -> Iterator[TemporaryPlatform]:
     """The whole platform, with the bundled policy (`nano`) or without, or only its PostgreSQL and Redis, in `data`;
-    stopped on leaving. It has any free ports, or with `port` None the demo's. StartFailed with its last lines when it
-    does not come up."""
+    stopped on leaving. It has any free ports, or with `port` None the demo's, and `variables` in its environment.
+    StartFailed with its last lines when it does not come up."""
     data.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "annotation_app.operations", "serve", "--data", str(data)]
     options = [*(["--storage-only"] if storage_only else []), *(["--nano"] if nano else [])]
     if port is not None:
         options += ["--port", str(port)]
     with (data / "platform.log").open("wb") as log:
-        process = subprocess.Popen([*command, *options], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        process = subprocess.Popen(
+            [*command, *options],
+            cwd=ROOT, env={**os.environ, **(variables or {})}, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+        )  # fmt: skip
     try:
         yield _wait_until_published(data, process)
     finally:

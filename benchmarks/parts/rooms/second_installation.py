@@ -15,12 +15,12 @@ from annotation_app.operations.runtime.temporary_platform import TemporaryPlatfo
 from benchmarks.parts.figures import print_progress
 from benchmarks.parts.safety.requests import Session, http_connection
 
-DISK_SIZE = "1g"
+DISK_SIZE = "2g"
 REST_SECONDS = 240.0
 NOTICE_SECONDS = 240.0
 """The scheduler looks at every part each minute, and admins are told at the second look."""
 POLL_SECONDS = 2.0
-FILLING_SHARE, FULL_SHARE = 0.12, 0.04
+FILLING_SHARE, FULL_SHARE = 0.25, 0.04
 """Of the disk, what is left free: admins are told of the first; with the second it is full."""
 FILLER = "filler"
 WEBHOOK = """

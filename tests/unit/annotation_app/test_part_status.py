@@ -4,6 +4,7 @@ import pytest
 
 from annotation_app.health.history import DAY_SECONDS, MIN_SPAN_SECONDS, disk_growth
 from annotation_app.health.part_status import (
+    DISK_FULL_BYTES,
     HEARTBEAT_TIMEOUT_SECONDS,
     QueueStatus,
     backup_status,
@@ -17,6 +18,7 @@ from annotation_app.health.part_status import (
 )
 
 EMPTY = QueueStatus(0, None, None)
+GIB = 2**30
 
 
 @pytest.mark.parametrize(
@@ -45,12 +47,18 @@ def test_who_trains_may_be_busy_for_long_and_is_missed_where_a_turn_waits() -> N
 
 
 def test_a_disk_is_told_of_before_it_is_full() -> None:
-    assert disk_status(500, 1_000, None).state == "ok"
-    assert disk_status(100, 1_000, None).problem == "disk_filling"
-    assert disk_status(50, 1_000, None).problem == "disk_full"
-    filling = disk_status(500, 1_000, 250.0)
+    assert disk_status(500 * GIB, 1_000 * GIB, None).state == "ok"
+    assert disk_status(100 * GIB, 1_000 * GIB, None).problem == "disk_filling"
+    assert disk_status(50 * GIB, 1_000 * GIB, None).problem == "disk_full"
+    filling = disk_status(500 * GIB, 1_000 * GIB, 250.0 * GIB)
     assert (filling.problem, filling.figures["days"]) == ("disk_filling", 2.0)
-    assert "days" not in disk_status(500, 1_000, -250.0).figures
+    assert "days" not in disk_status(500 * GIB, 1_000 * GIB, -250.0 * GIB).figures
+
+
+def test_a_small_disk_is_told_of_before_it_is_full_too() -> None:
+    assert disk_status(GIB, 2 * GIB, None).state == "ok"
+    assert disk_status(DISK_FULL_BYTES, GIB, None).problem == "disk_filling"
+    assert disk_status(DISK_FULL_BYTES - 1, GIB, None).problem == "disk_full"
 
 
 def test_growth_is_by_the_day_and_said_only_when_enough_is_known() -> None:

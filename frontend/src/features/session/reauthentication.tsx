@@ -38,7 +38,7 @@ export function Reauthentication() {
   );
 }
 
-/** The field comes after the dialog, once it is known what to ask for. */
+/** Where the field comes after the dialog, once it is known what to ask for; a dialog that has it from the beginning finds it by its attribute. */
 const focus = (field: HTMLInputElement | null) => field?.focus();
 
 function ProofForm({ onDone }: { onDone: () => void }) {
@@ -58,7 +58,7 @@ function ProofForm({ onDone }: { onDone: () => void }) {
       </Text>
     );
   }
-  const field = { value: given, ref: focus, onChange: (event: { currentTarget: { value: string } }) => setGiven(event.currentTarget.value) };
+  const field = { value: given, ref: focus, "data-autofocus": true, onChange: (event: { currentTarget: { value: string } }) => setGiven(event.currentTarget.value) };
   return (
     <form
       className={styles.form}

@@ -3,8 +3,7 @@
 import errno
 import os
 import secrets
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -27,26 +26,14 @@ from tests.integration.web.exports.test_export_storage import attempts as attemp
 from tests.integration.web.exports.test_export_storage import create_export
 from tests.integration.web.live.test_machine_api import BYTES, ask
 from tests.integration.web.live.test_recordings import act, collected, finish, get, record_all, recorded
-
-Mount = Callable[[Path, str], None]
+from tests.small_disks import Mount, small_disks
 
 
 @pytest.fixture
 def mount() -> Iterator[Mount]:
     """Puts a small disk of its own where a folder is, or gives one that is there another size."""
-    made: list[Path] = []
-
-    def mount_at(folder: Path, size: str) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        options = f"remount,size={size}" if folder in made else f"size={size}"
-        command = ["mount", "-t", "tmpfs", "-o", options, "none", str(folder)]
-        if (said := subprocess.run(command, capture_output=True, text=True, check=False)).returncode:
-            pytest.skip(f"no small disk can be mounted here: {said.stderr.strip()}")
-        made.append(folder)
-
-    yield mount_at
-    for folder in dict.fromkeys(made):
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+    with small_disks() as mount_at:
+        yield mount_at
 
 
 @pytest.mark.parametrize("size", ["16k", "48k", "72k"], ids=["for its journal", "for its plan", "for its pictures"])

@@ -24,7 +24,7 @@ from annotation_app.flywheel.services.ledger import wheel_set
 from annotation_app.health import probes, selectors
 from annotation_app.health.jobs import check_parts_job, heartbeat_job
 from annotation_app.health.metrics import PROCESS, REQUESTS, render_metrics
-from annotation_app.health.part_status import HEARTBEAT_TIMEOUT_SECONDS
+from annotation_app.health.part_status import DISK_FULL_BYTES, HEARTBEAT_TIMEOUT_SECONDS
 from annotation_app.health.probes import HEARTBEAT_KEY, LAST_BACKUP_NAME
 from annotation_app.notifications.models import Notice
 from annotation_app.operations.runtime.stack import ROOT
@@ -32,6 +32,8 @@ from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.queues import DEFAULT_QUEUE, TRAINING_QUEUE, training_worker_heartbeat
 from annotation_app.trace import TRACE_HEADER, JsonFormatter, TraceFilter, trace_context, trace_id
 from tests.integration.web.conftest import PASSWORD, World, policy_serve
+
+GIB = 2**30
 
 
 @pytest.fixture
@@ -46,12 +48,11 @@ def parts(client: Client) -> dict[str, Any]:
 
 @pytest.fixture
 def free(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Says how much is free of a disk of a thousand bytes: how full this machine's is belongs to no test."""
+    """Says how much is free of a disk of a thousand GiB: how full this machine's is belongs to no test."""
 
     def set_free(free: int) -> None:
-        monkeypatch.setattr(
-            probes, "disk_usage", lambda folder: SimpleNamespace(total=1_000, used=1_000 - free, free=free)
-        )
+        usage = SimpleNamespace(total=1_000 * GIB, used=(1_000 - free) * GIB, free=free * GIB)
+        monkeypatch.setattr(probes, "disk_usage", lambda folder: usage)
 
     set_free(500)
     return set_free
@@ -83,7 +84,7 @@ def test_a_disk_without_room_is_told(world: World, alma: User, broken: None, fre
     assert parts(world.client(alma))["disk"]["state"] == "ok"
     free(40)
     assert (disk := parts(world.client(alma))["disk"])["problem"] == "disk_full"
-    assert (disk["state"], disk["figures"]["free"]) == ("down", 40)
+    assert (disk["state"], disk["figures"]["free"]) == ("down", 40 * GIB)
 
 
 def test_the_experts_of_machines_have_no_server_that_could_fail(world: World, alma: User, broken: None) -> None:
@@ -219,11 +220,11 @@ def test_a_full_disk_is_told_to_everybody_who_asks_and_takes_no_web_app_away(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = Client().get("/api/health").json()
-    assert before["checks"]["disk"] is (selectors.disk_free()[0] >= selectors.MIN_FREE_BYTES)
-    monkeypatch.setattr(selectors, "disk_free", lambda: (selectors.MIN_FREE_BYTES - 1, 2**40))
+    assert before["checks"]["disk"] is (selectors.disk_free()[0] >= DISK_FULL_BYTES)
+    monkeypatch.setattr(selectors, "disk_free", lambda: (DISK_FULL_BYTES - 1, 2**40))
     answer = Client().get("/api/health")
     assert (answer.status_code, answer.json()["ok"], answer.json()["checks"]["disk"]) == (200, False, False)
-    monkeypatch.setattr(selectors, "disk_free", lambda: (selectors.MIN_FREE_BYTES, 2**40))
+    monkeypatch.setattr(selectors, "disk_free", lambda: (DISK_FULL_BYTES, 2**40))
     assert Client().get("/api/health").json()["checks"]["disk"] is True
 
 

@@ -3,8 +3,9 @@ import { Button, NumberInput, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
-import type { Facets } from "@/generated/api";
-import { useI18n } from "@/shared/i18n/i18n";
+import type { EpisodeSummary, Facets } from "@/generated/api";
+import type { Decision, Outcome } from "@/generated/vocabulary";
+import { useI18n, type Translate } from "@/shared/i18n/i18n";
 
 import { poolsQuery } from "@/features/exports/api";
 import { dayOf, momentOf } from "./query";
@@ -18,6 +19,12 @@ const FACETS = [
   ["outcomes", "outcome", "episodes.outcome"],
   ["reviews", "review", "episodes.review"],
 ] as const;
+/** The words of values that are no names; the others stand as they are. */
+const DESCRIBE: Readonly<Partial<Record<(typeof FACETS)[number][1], (t: Translate, value: string) => string>>> = {
+  decisions: (t, value) => t(`decision.${value as Decision}`),
+  outcome: (t, value) => t(`outcome.${value as Outcome}`),
+  review: (t, value) => t(`review.${value as EpisodeSummary["review"]}`),
+};
 const LEVELS = ["1", "2", "3", "4", "5"] as const;
 const NUMBERS = [
   ["reward_min", "trajectories.reward_min"],
@@ -63,7 +70,7 @@ export function FilterBar({ search, facets, setFilter, onNarrow }: Props & { rea
           placeholder={t(label)}
           clearable
           w={WIDTH}
-          data={optionsOf(facets?.[many], search.get(name))}
+          data={optionsOf(facets?.[many], search.get(name), (value) => DESCRIBE[name]?.(t, value) ?? value)}
           value={search.get(name)}
           onFocus={onNarrow}
           onChange={(value) => setFilter(name, value)}
@@ -81,9 +88,9 @@ export function FilterBar({ search, facets, setFilter, onNarrow }: Props & { rea
 }
 
 /** The values with their counts; while they are not counted, the chosen one. */
-function optionsOf(values: Facets["policies"] | undefined, chosen: string | null): { value: string; label: string }[] {
-  if (values) return values.map(({ value, count }) => ({ value, label: `${value} (${String(count)})` }));
-  return chosen === null ? [] : [{ value: chosen, label: chosen }];
+function optionsOf(values: Facets["policies"] | undefined, chosen: string | null, describe: (value: string) => string) {
+  if (values) return values.map(({ value, count }) => ({ value, label: `${describe(value)} (${String(count)})` }));
+  return chosen === null ? [] : [{ value: chosen, label: describe(chosen) }];
 }
 
 function FurtherFilters({ search, setFilter }: Omit<Props, "facets">) {

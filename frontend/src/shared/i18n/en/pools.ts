@@ -115,6 +115,7 @@ export const poolMessages = {
   "pools.tasks.deleted": { one: "{count} task was deleted", other: "{count} tasks were deleted" },
   "pools.tasks.kept": { one: "{count} task was given to somebody and is kept. Withdraw it instead.", other: "{count} tasks were given to somebody and are kept. Withdraw them instead." },
   "pools.task.edit_title": "Edit {task}",
+  "pools.task.edited": "The task {task} is changed",
   "pools.task.network": "Hosts it may reach",
   "pools.task.network.help": "Such as example.org or *.example.org. Empty: no network, gold (yes or no).",
   "pools.reference": "Reference…",

@@ -115,6 +115,7 @@ export const poolMessages = {
   "pools.tasks.deleted": { other: "已删除 {count} 个任务" },
   "pools.tasks.kept": { other: "{count} 个任务曾发放给他人，因此保留。可改为撤回。" },
   "pools.task.edit_title": "编辑 {task}",
+  "pools.task.edited": "任务 {task} 已修改",
   "pools.task.network": "可访问的主机",
   "pools.task.network.help": "例如 example.org 或 *.example.org。留空：无网络。",
   "pools.reference": "参考…",
