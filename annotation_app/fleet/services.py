@@ -11,6 +11,7 @@ from django.conf import settings
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.audit.services import audit_record
+from annotation_app.audit.verbs import Verb
 from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict, Forbidden, NotFound
 from annotation_app.live.stream_tickets import TICKET_TTL_SECONDS, host_key, stream_url
@@ -221,7 +222,7 @@ def _notify_annotator(session: str | None, reason: str) -> None:
         notice_create(user=episode.annotator, kind="machine.taken", subject=subject, details=details)
 
 
-def _audit(user: User, verb: str, subject: str, **details: object) -> None:
+def _audit(user: User, verb: Verb, subject: str, **details: object) -> None:
     audit_record(actor=user, verb=verb, subject=subject, details=details)
 
 

@@ -11,6 +11,7 @@ import protocol.trajectory.tasks
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.audit.services import audit_record
+from annotation_app.audit.verbs import Verb
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.tasks.models import Assignment, Task, TaskState
 from annotation_app.tasks.services.claims import state_of
@@ -57,7 +58,7 @@ def tasks_withdraw(*, user: User, pool_id: int, task_ids: Collection[int], withd
         task.state = TaskState.WITHDRAWN if withdrawn else TaskState.WAITING
         task.state = state_of(task)
     Task.objects.bulk_update(tasks, ["state"])
-    verb = "tasks.withdrawn" if withdrawn else "tasks.restored"
+    verb: Verb = "tasks.withdrawn" if withdrawn else "tasks.restored"
     audit_record(actor=user, verb=verb, subject=f"pool:{pool_id}", details={"tasks": [task.key for task in tasks]})
     return len(tasks)
 

@@ -93,6 +93,8 @@ BAD_INPUTS: tuple[BadInput, ...] = (
     BadInput("POST", "me/tokens", "days", {"name": "bad", "scopes": ["feed:read"], "days": 10_000}),
     BadInput("POST", "me/password", "current", {"current": "wrong", "new": "long enough 1"}),
     BadInput("GET", "audit?since=yesterday", "since"),
+    BadInput("GET", "audit?since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z", "until"),
+    BadInput("GET", "audit?before=0", "before"),
     # search, exports and reports
     BadInput("GET", "trajectories?outcome=maybe", "outcome"),
     BadInput("GET", "trajectories?steps_min=-1", "steps_min"),

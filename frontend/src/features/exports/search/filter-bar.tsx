@@ -5,6 +5,7 @@ import { useState } from "react";
 
 import type { Facets } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
+import { PersonSelect } from "@/shared/ui/person-select";
 
 import { poolsQuery } from "@/features/exports/api";
 import { dayOf, momentOf } from "./query";
@@ -99,7 +100,13 @@ function FurtherFilters({ search, setFilter }: Omit<Props, "facets">) {
         value={search.get("level")}
         onChange={(level) => setFilter("level", level)}
       />
-      <Words name="annotator" label={t("trajectories.annotator")} width={WIDTH} {...{ search, setFilter }} />
+      <PersonSelect
+        aria-label={t("episodes.annotator")}
+        placeholder={t("episodes.annotator")}
+        w={WIDTH}
+        value={search.get("annotator")}
+        onChange={(annotator) => setFilter("annotator", annotator)}
+      />
       {NUMBERS.map(([name, label]) => (
         <NumberInput
           key={`${name} ${search.get(name) ?? ""}`}
