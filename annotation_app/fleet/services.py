@@ -144,7 +144,7 @@ def warm(*, user: User, image: str, count: int) -> None:
 
     async def keep(fleet: FleetClient) -> None:
         if image not in {known.name for known in await fleet.images()}:
-            raise NotFound(f"There is no image {image}.")
+            raise NotFound(f"There is no image {image}.", field="image")
         await fleet.set_warm_target(image=image, count=count)
 
     _query_as_admin(user, keep)
@@ -176,7 +176,7 @@ def _query_fleet(question: Callable[[FleetClient], Awaitable[T]]) -> T:
     except StaleLease as error:
         raise Conflict("Nobody holds this machine any more.", code="not_leased") from error
     except UnknownHost as error:
-        raise NotFound(str(error)) from error
+        raise NotFound(str(error), field="host") from error
     except BridgeError as error:
         raise Conflict(str(error), code=error.code) from error
 
@@ -207,7 +207,7 @@ async def _fetch_fleet(fleet: FleetClient) -> Fleet:
 async def _get_machine(fleet: FleetClient, machine_id: str) -> MachineInfo:
     machine = next((known for known in await fleet.machines() if known.id == machine_id), None)
     if machine is None:
-        raise NotFound("There is no such machine any more.")
+        raise NotFound("There is no such machine any more.", field="machine_id")
     return machine
 
 

@@ -36,7 +36,7 @@ class Queue(FrozenModel):
 class NextIn(FrozenModel):
     """Which pool to take from, or `after` which episode: that one's. Practice tasks come only when asked for."""
 
-    pool_id: int | None = None
+    pool_id: Annotated[int, Field(ge=1)] | None = None
     after: UUID | None = None
     practice: bool = False
 

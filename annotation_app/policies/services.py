@@ -66,7 +66,7 @@ def revision_change(*, user: User, revision_id: int, change: RevisionChange) -> 
     policies_admin_check(user)
     revision = PolicyRevision.objects.select_for_update().filter(pk=revision_id).first()
     if revision is None:
-        raise NotFound("There is no such revision.")
+        raise NotFound("There is no such revision.", field="revision_id")
     fields = change.model_dump(exclude={"api_key", "retired"}, exclude_none=True)
     changed = {name: value for name, value in fields.items() if getattr(revision, name) != value}
     details = {name: {"before": getattr(revision, name), "after": value} for name, value in changed.items()}

@@ -160,7 +160,7 @@ def _activate(pool: Pool, revision: PolicyRevision | None, *, actor: User | None
 def _pool_locked(pool_id: int) -> Pool:
     pool = Pool.objects.select_for_update(of=("self",)).select_related("policy", "canary").filter(pk=pool_id).first()
     if pool is None:
-        raise NotFound("There is no such pool.")
+        raise NotFound("There is no such pool.", field="pool_id")
     return pool
 
 

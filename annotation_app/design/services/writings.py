@@ -162,7 +162,7 @@ def _undecided(user: User, suggestion_id: int) -> Suggestion:
         .first()
     )
     if found is None:
-        raise NotFound("There is no such suggestion.")
+        raise NotFound("There is no such suggestion.", field="suggestion_id")
     if found.decided_at is not None:
         raise Conflict("Somebody has decided on this already.", code="decided")
     return found

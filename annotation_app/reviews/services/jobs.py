@@ -49,7 +49,7 @@ def duplicates_request(*, user: User, pool_id: int) -> Job:
         with transaction.atomic(durable=True):
             pool = Pool.objects.filter(pk=pool_id).first()
             if pool is None:
-                raise NotFound("There is no such pool.")
+                raise NotFound("There is no such pool.", field="pool_id")
             job = Job.objects.create(kind=JobKind.DUPLICATES, pool=pool, requested_by=user)
             audit_record(actor=user, verb="pool.duplicates", subject=f"pool:{pool_id}")
     except IntegrityError:
@@ -63,7 +63,7 @@ def job_cancel(*, user: User, job_id: UUID) -> None:
     reviewer_check(user)
     job = Job.objects.filter(pk=job_id).first()
     if job is None:
-        raise NotFound("There is no such job.")
+        raise NotFound("There is no such job.", field="job_id")
     if _close(job_id, JobState.CANCELLED):
         audit_record(actor=user, verb=CANCELLED_VERBS[job.kind], subject=f"job:{job_id}")
 

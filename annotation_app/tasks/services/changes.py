@@ -34,7 +34,7 @@ def task_change(*, user: User, task_id: int, changes: dict[str, Any]) -> Task:
     role_check(user, Role.ADMIN)
     task = Task.objects.select_for_update(of=("self",)).filter(pk=task_id).first()
     if task is None:
-        raise NotFound("There is no such task.")
+        raise NotFound("There is no such task.", field="task_id")
     if not _untried(Task.objects.filter(pk=task_id)).exists():
         raise Conflict(
             "Somebody was given this task, so it stays as it is. Withdraw it and add another.", code="task_tried"

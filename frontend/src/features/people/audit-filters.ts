@@ -5,7 +5,7 @@ export type Verb = AuditPage["verbs"][number];
 
 /** What entries are about, as the log names it. */
 export const KINDS = [
-  ...(["benchmark", "episode", "export", "group", "import", "invitation", "job", "judge", "node", "origin", "policy"] as const),
+  ...(["benchmark", "episode", "export", "graph", "group", "import", "invitation", "job", "judge", "node", "origin", "policy"] as const),
   ...(["pool", "probe", "retention", "task", "turn", "user", "version", "webhook", "wheel", "writer", "writing"] as const),
 ];
 

@@ -138,5 +138,5 @@ function Subject({ subject }: { subject: string }) {
   const { t } = useI18n();
   const [kind = "", id] = subject.split(":");
   if (kind === "episode" && id) return <Link to={`/episodes/${id}`}>{`${t("audit.kind.episode")} ${shortenSubject(id)}`}</Link>;
-  return isOneOf(KINDS, kind) && id ? `${t(`audit.kind.${kind}`)} ${shortenSubject(subject.slice(kind.length + 1))}` : shortenSubject(subject);
+  return isOneOf(KINDS, kind) ? `${t(`audit.kind.${kind}`)} ${shortenSubject(subject.slice(kind.length + 1))}`.trim() : shortenSubject(subject);
 }

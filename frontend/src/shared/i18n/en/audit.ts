@@ -26,6 +26,7 @@ export const auditMessages = {
   "audit.kind.benchmark": "Benchmark run",
   "audit.kind.episode": "Episode",
   "audit.kind.export": "Export",
+  "audit.kind.graph": "Task graph",
   "audit.kind.group": "Group",
   "audit.kind.import": "Import",
   "audit.kind.invitation": "Invitation",

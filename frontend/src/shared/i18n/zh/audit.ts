@@ -26,6 +26,7 @@ export const auditMessages = {
   "audit.kind.benchmark": "基准测试",
   "audit.kind.episode": "轨迹",
   "audit.kind.export": "导出",
+  "audit.kind.graph": "任务图",
   "audit.kind.group": "小组",
   "audit.kind.import": "导入",
   "audit.kind.invitation": "邀请",
