@@ -20,11 +20,11 @@ function Address() {
 }
 
 /** Opens the log at an address; the requests that it makes are listed. */
-function open(address: string, entries = ENTRIES) {
+function open(address: string, entries = ENTRIES, next: number | null = null) {
   const requests: string[] = [];
   vi.stubGlobal("fetch", (path: string) => {
     requests.push(path);
-    const page: AuditPage = { items: entries, next: null, verbs: ["pool.stopped", "task.changed"] };
+    const page: AuditPage = { items: entries, next: path.includes("before=") ? null : next, verbs: ["pool.stopped", "task.changed"] };
     return Promise.resolve(Response.json(path.startsWith("/api/people/names") ? PEOPLE : page));
   });
   render(
@@ -63,4 +63,12 @@ it("offers to remove the filters where no entry matches, and names who is chosen
   await userEvent.setup().click(screen.getByRole("button", { name: "Remove all filters" }));
   expect(screen.getByRole("status", { name: "address" }).textContent).toBe("");
   expect(await screen.findByText("Nothing is logged yet")).toBeTruthy();
+});
+
+it("goes on with older entries where words are in none of the newest", async () => {
+  const requests = open("?words=zebra", [], 7);
+  expect(await screen.findByText("None of the newest entries matches")).toBeTruthy();
+  await userEvent.setup().click(screen.getByRole("button", { name: "Search older entries" }));
+  expect(await screen.findByText("No entry matches")).toBeTruthy();
+  expect(requests.at(-1)).toContain("words=zebra&before=7");
 });

@@ -26,12 +26,14 @@ export function AuditLog() {
       <FilterBar filters={filters} verbs={verbs} onChange={(patch) => setSearch(toSearch({ ...filters, ...patch }), { replace: true })} />
       {log.isPending && <Loading />}
       {log.isError && <ErrorState error={log.error} onRetry={() => void log.refetch()} />}
-      {log.isSuccess && rows.length === 0 && <NoEntries narrowed={toSearch(filters).size > 0} onReset={() => setSearch({}, { replace: true })} />}
+      {log.isSuccess && rows.length === 0 && (
+        <NoEntries narrowed={toSearch(filters).size > 0} further={log.hasNextPage} onReset={() => setSearch({}, { replace: true })} />
+      )}
       {rows.length > 0 && <Entries rows={rows} verbs={verbs} />}
       {log.hasNextPage && (
         <div className={styles.more}>
           <Button variant="default" loading={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()}>
-            {t("people.more")}
+            {t(rows.length === 0 ? "audit.search_older" : "people.more")}
           </Button>
         </div>
       )}
@@ -58,12 +60,19 @@ function Entries({ rows, verbs }: { readonly rows: readonly AuditOut[]; readonly
   );
 }
 
-function NoEntries({ narrowed, onReset }: { readonly narrowed: boolean; readonly onReset: () => void }) {
+type NoEntriesProps = {
+  readonly narrowed: boolean;
+  /** There are older entries that were not searched yet. */
+  readonly further: boolean;
+  readonly onReset: () => void;
+};
+
+function NoEntries({ narrowed, further, onReset }: NoEntriesProps) {
   const { t } = useI18n();
   if (!narrowed) return <Empty title={t("audit.none_yet")} />;
   return (
     <Empty
-      title={t("audit.none")}
+      title={t(further ? "audit.none_newest" : "audit.none")}
       action={
         <Button variant="default" onClick={onReset}>
           {t("audit.reset")}

@@ -230,6 +230,21 @@ class TestAudit:
         assert (len(one), len(kind)) == (1, 2)
         assert admin.get("/api/audit?subject=use").json()["items"] == []
 
+    def test_words_are_searched_for_in_so_many_entries_at_once(
+        self, world: World, admin: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("annotation_app.audit.selectors.SEARCHED_ENTRIES", 2)
+        for number in range(5):
+            send(admin, "patch", f"/people/{world.ada.pk}", skills=[f"skill{number}"])
+        pages, after = [], ""
+        while len(pages) < 5:
+            page = admin.get(f"/api/audit?verb=user.changed&words=skill1{after}").json()
+            pages.append(len(page["items"]))
+            if page["next"] is None:
+                break
+            after = f"&before={page['next']}"
+        assert pages == [0, 1, 0]
+
     def test_an_end_before_the_beginning_is_named(self, admin: Client) -> None:
         answer = admin.get("/api/audit?since=2026-01-02T00:00:00Z&until=2026-01-01")
         assert (answer.status_code, answer.json()["extra"]["fields"][0]["field"]) == (422, "until")

@@ -14,6 +14,8 @@ export const auditMessages = {
   "audit.details": "Details",
   "audit.none": "No entry matches",
   "audit.none.help": "Remove a filter, or search for fewer words.",
+  "audit.none_newest": "None of the newest entries matches",
+  "audit.search_older": "Search older entries",
   "audit.none_yet": "Nothing is logged yet",
   "audit.reset": "Remove all filters",
   "audit.anybody": "Anybody",

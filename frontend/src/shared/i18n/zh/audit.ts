@@ -14,6 +14,8 @@ export const auditMessages = {
   "audit.details": "详情",
   "audit.none": "没有符合条件的记录",
   "audit.none.help": "请去掉某个条件，或减少搜索词。",
+  "audit.none_newest": "最新的记录中没有符合条件的",
+  "audit.search_older": "搜索更早的记录",
   "audit.none_yet": "还没有记录",
   "audit.reset": "清除所有条件",
   "audit.anybody": "任何人",
