@@ -236,7 +236,8 @@ class TestAudit:
         monkeypatch.setattr("annotation_app.audit.selectors.SEARCHED_ENTRIES", 2)
         for number in range(5):
             send(admin, "patch", f"/people/{world.ada.pk}", skills=[f"skill{number}"])
-        pages, after = [], ""
+        pages: list[int] = []
+        after = ""
         while len(pages) < 5:
             page = admin.get(f"/api/audit?verb=user.changed&words=skill1{after}").json()
             pages.append(len(page["items"]))
