@@ -37,7 +37,7 @@ OTHER_PAGES = (
 UNSEEN = {"*", "sign-in"}
 """No pages of ours."""
 WIDTHS = (ViewportSize(width=1440, height=900), ViewportSize(width=420, height=900))
-ROUTE = re.compile(r'\bpath: "([^"]+)"')
+ROUTE = re.compile(r'\b(?:path: |named\()"([^"]+)"')
 pytestmark = pytest.mark.slow
 
 
