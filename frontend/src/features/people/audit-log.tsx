@@ -19,8 +19,9 @@ export function AuditLog() {
   const [search, setSearch] = useSearchParams();
   const filters = fromSearch(search);
   const log = useInfiniteQuery(auditQuery(filters));
-  const rows = log.data?.pages.flatMap((page) => page.items) ?? [];
-  const verbs = log.data?.pages[0]?.verbs ?? [];
+  const pages = log.data?.pages ?? [];
+  const rows = pages.flatMap((page) => page.items);
+  const verbs = pages[0]?.verbs ?? [];
   return (
     <>
       <FilterBar filters={filters} verbs={verbs} onChange={(patch) => setSearch(toSearch({ ...filters, ...patch }), { replace: true })} />
@@ -30,14 +31,18 @@ export function AuditLog() {
         <NoEntries narrowed={toSearch(filters).size > 0} further={log.hasNextPage} onReset={() => setSearch({}, { replace: true })} />
       )}
       {rows.length > 0 && <Entries rows={rows} verbs={verbs} />}
-      {log.hasNextPage && (
-        <div className={styles.more}>
-          <Button variant="default" loading={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()}>
-            {t(rows.length === 0 ? "audit.search_older" : "people.more")}
-          </Button>
-        </div>
-      )}
+      {log.hasNextPage && <More label={t(rows.length === 0 ? "audit.search_older" : "people.more")} loading={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()} />}
     </>
+  );
+}
+
+function More({ label, loading, onClick }: { readonly label: string; readonly loading: boolean; readonly onClick: () => void }) {
+  return (
+    <div className={styles.more}>
+      <Button variant="default" loading={loading} onClick={onClick}>
+        {label}
+      </Button>
+    </div>
   );
 }
 
