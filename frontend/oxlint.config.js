@@ -115,6 +115,12 @@ const accessible = [
   "jsx-a11y/role-supports-aria-props", "jsx-a11y/scope", "jsx-a11y/tabindex-no-positive",
 ];
 
+/** Ways to write a number that do not know the page's language. A number that is not for people says so where it stands. */
+const foreignNumbers = ["toFixed", "toPrecision", "toLocaleString"].map((property) => ({
+  property,
+  message: "Use `number`, `signed`, `rounded` or `percent` of `useI18n`.",
+}));
+
 /** Handlers that an element without a role must not have: more than the rule looks for by itself. */
 const handlers = [
   "onFocus", "onBlur", "onKeyDown", "onKeyPress", "onKeyUp", "onClick", "onContextMenu", "onDblClick",
@@ -140,6 +146,7 @@ export default {
         ...errors(react),
         "complexity": ["error", {"max": 12, "variant": "modified"}],
         "max-lines": ["error", 400],
+        "no-restricted-properties": ["error", ...foreignNumbers],
         "typescript/ban-ts-comment": ["error", {"minimumDescriptionLength": 10}],
         "typescript/no-confusing-void-expression": ["error", {"ignoreArrowShorthand": true}],
         "typescript/no-misused-promises": ["error", {"checksVoidReturn": {"attributes": false}}],

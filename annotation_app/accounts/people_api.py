@@ -22,23 +22,31 @@ from annotation_app.accounts.schemas import (
     LinkSecret,
     PasswordLinkCreated,
     PersonIn,
+    PersonName,
     PersonOut,
     PersonPage,
     RoleName,
 )
 from annotation_app.accounts.selectors import user_of
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.http_api import ShortText, csrf_required
 
 router = Router(tags=["people"])
 RowId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
 
 
-@router.get("/people", response=PersonPage)
+@router.get("/people", response=PersonPage, auth=TOKEN_OR_SESSION_AUTH)
 def people_list(
     request: HttpRequest, search: ShortText = "", role: RoleName | None = None, after: ShortText = ""
 ) -> PersonPage:
     """Who is here, by user name."""
     return selectors.people_page(user=user_of(request), search=search, role=role, after=after)
+
+
+@router.get("/people/names", response=list[PersonName], auth=TOKEN_OR_SESSION_AUTH)
+def people_names(request: HttpRequest, search: ShortText = "") -> list[PersonName]:
+    """The names of people to choose from, at most fifty; for who sees everybody's work."""
+    return selectors.people_names(user=user_of(request), search=search)
 
 
 @router.patch("/people/{user_id}", response=PersonOut)
@@ -86,13 +94,13 @@ def password_link_make(request: HttpRequest, user_id: RowId) -> PasswordLinkCrea
     return PasswordLinkCreated(link=link, sent=sent, expires_at=row.expires_at)
 
 
-@router.get("/groups", response=list[GroupOut])
+@router.get("/groups", response=list[GroupOut], auth=TOKEN_OR_SESSION_AUTH)
 def groups_list(request: HttpRequest) -> list[GroupOut]:
     """Groups and who is in them."""
     return selectors.groups_list(user=user_of(request))
 
 
-@router.post("/groups", response=GroupOut)
+@router.post("/groups", response=GroupOut, auth=TOKEN_OR_SESSION_AUTH)
 def group_make(request: HttpRequest, body: GroupIn) -> GroupOut:
     """A new group."""
     return selectors.group_out(
@@ -115,7 +123,7 @@ def group_end(request: HttpRequest, group_id: RowId) -> Status[None]:
     return Status(204, None)
 
 
-@router.get("/invitations", response=list[InvitationOut])
+@router.get("/invitations", response=list[InvitationOut], auth=TOKEN_OR_SESSION_AUTH)
 def invitations_list(request: HttpRequest) -> list[InvitationOut]:
     """Those nobody has taken up yet."""
     return selectors.invitations_list(user=user_of(request))
@@ -157,17 +165,25 @@ def invitation_accept(request: HttpRequest, body: JoinIn) -> SessionOut:
     return session_out(request)
 
 
-@router.get("/audit", response=AuditPage)
+@router.get("/audit", response=AuditPage, auth=TOKEN_OR_SESSION_AUTH)
 def audit_search(
     request: HttpRequest,
     words: ShortText = "",
     verb: ShortText | None = None,
+    subject: ShortText | None = None,
     actor: ShortText | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
     before: Annotated[int, Field(ge=1)] | None = None,
 ) -> AuditPage:
-    """Who did what, newest first."""
+    """Who did what, newest first. `subject` is `kind:id`, or a kind alone."""
     return selectors.audit_page(
-        user=user_of(request), words=words, verb=verb, actor=actor, since=since, until=until, before=before
+        user=user_of(request),
+        words=words,
+        verb=verb,
+        subject=subject,
+        actor=actor,
+        since=since,
+        until=until,
+        before=before,
     )

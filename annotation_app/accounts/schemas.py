@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints
 
 from annotation_app.accounts.scopes import SCOPE_PATTERN
+from annotation_app.audit.verbs import Verb
 from protocol.base import FrozenModel
 
 RoleName = Literal["annotator", "reviewer", "admin", "researcher"]
@@ -28,6 +29,13 @@ def _validate_scope(text: str) -> str:
 
 
 Scope = Annotated[str, AfterValidator(_validate_scope)]
+
+
+class PersonName(FrozenModel):
+    """A person to choose; `name` may be empty."""
+
+    username: str
+    name: str
 
 
 class PersonOut(FrozenModel):
@@ -269,5 +277,5 @@ class AuditPage(FrozenModel):
 
     items: tuple[AuditOut, ...]
     next: int | None
-    verbs: tuple[str, ...]
-    """Every verb the log knows, for the filter."""
+    verbs: tuple[Verb, ...]
+    """Every verb that is written today, for the filter; older entries may have others."""

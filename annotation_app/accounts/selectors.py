@@ -21,14 +21,16 @@ from annotation_app.accounts.schemas import (
     InvitationDetails,
     InvitationOut,
     PasswordLinkDetails,
+    PersonName,
     PersonOut,
     PersonPage,
     SecurityOut,
     SignInOut,
     TokenOut,
 )
-from annotation_app.audit.selectors import audit_verbs, entries_page
-from annotation_app.errors import Forbidden, NotFound
+from annotation_app.audit.selectors import entries_page
+from annotation_app.audit.verbs import VERBS
+from annotation_app.errors import Forbidden, Invalid, NotFound
 
 STAFF_ROLES = (Role.REVIEWER, Role.ADMIN, Role.RESEARCHER)
 """Who sees the work of others."""
@@ -108,6 +110,16 @@ def people_page(*, user: User, search: str = "", role: str | None = None, after:
         items=tuple(person_out(row) for row in rows[:PAGE_SIZE]),
         next=rows[PAGE_SIZE - 1].username if len(rows) > PAGE_SIZE else None,
     )
+
+
+def people_names(*, user: User, search: str = "") -> list[PersonName]:
+    """The first people by name whose name or user name has this text. Raises Forbidden."""
+    role_check(user, *STAFF_ROLES)
+    found = User.objects.filter(erased_at__isnull=True).order_by("first_name", "username")
+    if search:
+        found = found.filter(Q(username__icontains=search) | Q(first_name__icontains=search))
+    rows = found.values_list("username", "first_name")[:PAGE_SIZE]
+    return [PersonName(username=username, name=name) for username, name in rows]
 
 
 def person_out(user: User) -> PersonOut:
@@ -230,14 +242,20 @@ def audit_page(
     user: User,
     words: str = "",
     verb: str | None = None,
+    subject: str | None = None,
     actor: str | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
     before: int | None = None,
 ) -> AuditPage:
-    """A page of the audit log. Raises Forbidden."""
+    """A page of the audit log. A moment without a time zone is in the server's. Raises Forbidden and Invalid."""
     role_check(user, Role.ADMIN)
-    rows, next_id = entries_page(words=words, verb=verb, actor=actor, since=since, until=until, before=before)
+    since, until = (moment and _with_time_zone(moment) for moment in (since, until))
+    if since is not None and until is not None and until <= since:
+        raise Invalid("The end is not after the beginning.", field="until")
+    rows, next_id = entries_page(
+        words=words, verb=verb, subject=subject, actor=actor, since=since, until=until, before=before
+    )
     return AuditPage(
         items=tuple(
             AuditOut(
@@ -251,5 +269,9 @@ def audit_page(
             for row in rows
         ),
         next=next_id,
-        verbs=tuple(audit_verbs()),
+        verbs=VERBS,
     )
+
+
+def _with_time_zone(moment: datetime) -> datetime:
+    return moment if timezone.is_aware(moment) else timezone.make_aware(moment)

@@ -1,6 +1,5 @@
 """Searching the audit log."""
 
-from collections.abc import Iterable
 from datetime import datetime
 
 from django.db.models import Q
@@ -8,21 +7,33 @@ from django.db.models import Q
 from annotation_app.audit.models import AuditEntry
 
 PAGE_SIZE = 50
+SEARCHED_ENTRIES = 50_000
+"""Entries that are searched for words at once, the newest that the other conditions leave."""
 
 
 def entries_page(
     *,
     words: str = "",
     verb: str | None = None,
+    subject: str | None = None,
     actor: str | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
     before: int | None = None,
 ) -> tuple[list[AuditEntry], int | None]:
-    """Entries with all of these, newest first, below `before`; and what to ask for the page after it with."""
+    """Entries with all of these, newest first, below `before`; and what to ask for the page after it with.
+
+    Words are searched for in at most `SEARCHED_ENTRIES` entries at once: a page may have few entries, or none, and
+    still another page after it.
+
+    Args:
+        subject: `kind:id`, or `kind` alone for everything of that kind.
+    """
     conditions = Q()
-    for word in words.split():
-        conditions &= Q(verb__icontains=word) | Q(subject__icontains=word) | Q(details__icontains=word)
+    if subject is not None:
+        conditions &= (
+            Q(subject=subject) if ":" in subject else Q(subject=subject) | Q(subject__startswith=f"{subject}:")
+        )
     for name, value in (
         ("verb", verb),
         ("actor__username", actor),
@@ -32,10 +43,19 @@ def entries_page(
     ):
         if value is not None:
             conditions &= Q(**{name: value})
-    rows = list(AuditEntry.objects.filter(conditions).select_related("actor").order_by("-pk")[: PAGE_SIZE + 1])
-    return rows[:PAGE_SIZE], rows[PAGE_SIZE - 1].pk if len(rows) > PAGE_SIZE else None
+    found = AuditEntry.objects.filter(conditions).select_related("actor").order_by("-pk")
+    unsearched: int | None = None
+    if words.split():
+        unsearched = found.values_list("pk", flat=True)[SEARCHED_ENTRIES : SEARCHED_ENTRIES + 1].first()
+        found = found.filter(_words_condition(words), pk__gt=unsearched or 0)
+    rows = list(found[: PAGE_SIZE + 1])
+    if len(rows) > PAGE_SIZE:
+        return rows[:PAGE_SIZE], rows[PAGE_SIZE - 1].pk
+    return rows, None if unsearched is None else unsearched + 1
 
 
-def audit_verbs() -> Iterable[str]:
-    """Every verb there is."""
-    return AuditEntry.objects.order_by("verb").values_list("verb", flat=True).distinct()
+def _words_condition(words: str) -> Q:
+    condition = Q()
+    for word in words.split():
+        condition &= Q(verb__icontains=word) | Q(subject__icontains=word) | Q(details__icontains=word)
+    return condition

@@ -9,6 +9,7 @@ from ninja.files import UploadedFile
 from pydantic import Field
 
 from annotation_app.accounts.selectors import user_of
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.design import jobs, selectors, services
 from annotation_app.design.graph import LARGEST, GraphFormat, graph_csv
 from annotation_app.design.schemas import (
@@ -28,7 +29,7 @@ from annotation_app.errors import TooLarge
 from annotation_app.spreadsheets import spreadsheet_response
 from protocol.base import FrozenModel
 
-router = Router(tags=["design"])
+router = Router(tags=["design"], auth=TOKEN_OR_SESSION_AUTH)
 RowId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
 
 

@@ -39,7 +39,7 @@ class SupervisorNoteIn(FrozenModel):
     ]
 
 
-@router.get("/episodes", response=EpisodePage)
+@router.get("/episodes", response=EpisodePage, auth=TOKEN_OR_SESSION_AUTH)
 def episodes_list(
     request: HttpRequest,
     status: EpisodeStatus | None = None,
@@ -62,7 +62,7 @@ def states_of_need(
     return list(branch_candidates.branch_candidates(user=user_of(request), pool_id=pool_id))
 
 
-@router.get("/episodes/{uuid:episode_id}/trajectory", response=Trajectory)
+@router.get("/episodes/{uuid:episode_id}/trajectory", response=Trajectory, auth=TOKEN_OR_SESSION_AUTH)
 def episode_trajectory(request: HttpRequest, episode_id: UUID) -> Trajectory:
     """Every step with what was offered at it; the answer looked for is not for who is asked."""
     user = user_of(request)

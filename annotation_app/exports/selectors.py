@@ -28,7 +28,7 @@ def export_of(*, user: User, export_id: UUID) -> Export:
     exporter_check(user)
     export = Export.objects.select_related("requested_by", "pool").filter(pk=export_id).first()
     if export is None:
-        raise NotFound("There is no such export.")
+        raise NotFound("There is no such export.", field="export_id")
     return export
 
 

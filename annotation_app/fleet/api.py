@@ -8,6 +8,7 @@ from ninja import Path, Router, Status
 from pydantic import Field, StringConstraints
 
 from annotation_app.accounts.selectors import user_of
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.fleet import services
 from annotation_app.fleet.services import Fleet, WatchableStream
 from annotation_app.live.api import TicketOut
@@ -51,7 +52,7 @@ class QuotaIn(FrozenModel):
     limit: int | None = Field(ge=0, le=100_000)
 
 
-@router.get("/fleet", response=Fleet)
+@router.get("/fleet", response=Fleet, auth=TOKEN_OR_SESSION_AUTH)
 def fleet_get(request: HttpRequest) -> Fleet:
     """Machines, hosts, images, queue, losses and quotas."""
     return services.fleet_now(user=user_of(request))
@@ -74,28 +75,28 @@ def machine_watch(request: HttpRequest, machine_id: Name, body: WatchIn) -> Tick
     return TicketOut(ticket=ticket, url=url, expires_in=TICKET_TTL_SECONDS, ice_servers=helped)
 
 
-@router.post("/fleet/machines/{machine_id}/reclaim", response={204: None})
+@router.post("/fleet/machines/{machine_id}/reclaim", response={204: None}, auth=TOKEN_OR_SESSION_AUTH)
 def machine_reclaim(request: HttpRequest, machine_id: Name, body: ReclaimIn) -> Status[None]:
     """Take a machine from its holder."""
     services.reclaim(user=user_of(request), machine_id=machine_id, reason=body.reason)
     return Status(204, None)
 
 
-@router.post("/fleet/hosts/{host}/draining", response={204: None})
+@router.post("/fleet/hosts/{host}/draining", response={204: None}, auth=TOKEN_OR_SESSION_AUTH)
 def host_drain(request: HttpRequest, host: Name, body: DrainIn) -> Status[None]:
     """Empty a host, or let it be filled again."""
     services.drain(user=user_of(request), host=host, draining=body.draining)
     return Status(204, None)
 
 
-@router.post("/fleet/images/{image}/warm", response={204: None})
+@router.post("/fleet/images/{image}/warm", response={204: None}, auth=TOKEN_OR_SESSION_AUTH)
 def image_warm(request: HttpRequest, image: Name, body: WarmIn) -> Status[None]:
     """How many machines of an image stand ready."""
     services.warm(user=user_of(request), image=image, count=body.count)
     return Status(204, None)
 
 
-@router.post("/fleet/quotas", response={204: None})
+@router.post("/fleet/quotas", response={204: None}, auth=TOKEN_OR_SESSION_AUTH)
 def quota_set(request: HttpRequest, body: QuotaIn) -> Status[None]:
     """How many machines a user or a pool may hold at once."""
     services.quota_set(user=user_of(request), scope=body.scope, name=body.name, limit=body.limit)

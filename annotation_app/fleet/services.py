@@ -11,6 +11,7 @@ from django.conf import settings
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.audit.services import audit_record
+from annotation_app.audit.verbs import Verb
 from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict, Forbidden, NotFound
 from annotation_app.live.stream_tickets import TICKET_TTL_SECONDS, host_key, stream_url
@@ -143,7 +144,7 @@ def warm(*, user: User, image: str, count: int) -> None:
 
     async def keep(fleet: FleetClient) -> None:
         if image not in {known.name for known in await fleet.images()}:
-            raise NotFound(f"There is no image {image}.")
+            raise NotFound(f"There is no image {image}.", field="image")
         await fleet.set_warm_target(image=image, count=count)
 
     _query_as_admin(user, keep)
@@ -175,7 +176,7 @@ def _query_fleet(question: Callable[[FleetClient], Awaitable[T]]) -> T:
     except StaleLease as error:
         raise Conflict("Nobody holds this machine any more.", code="not_leased") from error
     except UnknownHost as error:
-        raise NotFound(str(error)) from error
+        raise NotFound(str(error), field="host") from error
     except BridgeError as error:
         raise Conflict(str(error), code=error.code) from error
 
@@ -206,7 +207,7 @@ async def _fetch_fleet(fleet: FleetClient) -> Fleet:
 async def _get_machine(fleet: FleetClient, machine_id: str) -> MachineInfo:
     machine = next((known for known in await fleet.machines() if known.id == machine_id), None)
     if machine is None:
-        raise NotFound("There is no such machine any more.")
+        raise NotFound("There is no such machine any more.", field="machine_id")
     return machine
 
 
@@ -221,7 +222,7 @@ def _notify_annotator(session: str | None, reason: str) -> None:
         notice_create(user=episode.annotator, kind="machine.taken", subject=subject, details=details)
 
 
-def _audit(user: User, verb: str, subject: str, **details: object) -> None:
+def _audit(user: User, verb: Verb, subject: str, **details: object) -> None:
     audit_record(actor=user, verb=verb, subject=subject, details=details)
 
 

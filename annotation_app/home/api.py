@@ -4,10 +4,11 @@ from django.http import HttpRequest
 from ninja import Router
 
 from annotation_app.accounts.selectors import user_of
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.home.schemas import Home
 from annotation_app.home.selectors import home_page
 
-router = Router(tags=["home"])
+router = Router(tags=["home"], auth=TOKEN_OR_SESSION_AUTH)
 
 
 @router.get("/home", response=Home)

@@ -8,13 +8,14 @@ from ninja import Path, Router, Status
 from pydantic import Field
 
 from annotation_app.accounts.selectors import user_of
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.judges import jobs, selectors, services
 from annotation_app.judges.schemas import WHOLE_POOL, JudgeIn, JudgeOut, JudgesPage, RunIn, RunOut, Threshold
 from annotation_app.spreadsheets import spreadsheet_response
 from protocol.base import FrozenModel
 from protocol.evaluation.calibration import DEFAULT_THRESHOLD, Sweep
 
-router = Router(tags=["judges"])
+router = Router(tags=["judges"], auth=TOKEN_OR_SESSION_AUTH)
 RowId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
 
 

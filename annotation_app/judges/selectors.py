@@ -77,7 +77,7 @@ def pool_judge_of(*, pool_id: int, judge_id: int) -> PoolJudge:
     """A judge in a pool. Raises NotFound."""
     found = PoolJudge.objects.select_related("pool", "judge").filter(pool_id=pool_id, judge_id=judge_id).first()
     if found is None:
-        raise NotFound("This judge does not judge in this pool.")
+        raise NotFound("This judge does not judge in this pool.", field="judge_id")
     return found
 
 

@@ -52,7 +52,7 @@ def judge_delete(*, user: User, judge_id: int) -> None:
     judges_admin_check(user)
     judge = Judge.objects.select_for_update().filter(pk=judge_id).first()
     if judge is None:
-        raise NotFound("There is no such judge.")
+        raise NotFound("There is no such judge.", field="judge_id")
     if judge.kind == JudgeKind.VERIFIER or judge_is_used(judge):
         raise Conflict("It judges in a pool, or has judged: what it said is kept.", code="judge_used")
     judge.delete()
@@ -65,12 +65,12 @@ def pool_judge_set(*, user: User, pool_id: int, judge_id: int, threshold: float)
     judges_admin_check(user)
     pool = Pool.objects.select_for_update().filter(pk=pool_id).first()
     if pool is None:
-        raise NotFound("There is no such pool.")
+        raise NotFound("There is no such pool.", field="pool_id")
     if pool.practice:
         raise Conflict("Practice is not judged.", code="practice_pool")
     judge = Judge.objects.filter(pk=judge_id).first()
     if judge is None:
-        raise NotFound("There is no such judge.")
+        raise NotFound("There is no such judge.", field="judge_id")
     assigned, _made = PoolJudge.objects.update_or_create(pool=pool, judge=judge, defaults={"threshold": threshold})
     details = {"judge": str(judge), "threshold": threshold}
     audit_record(actor=user, verb="judge.set", subject=f"pool:{pool_id}", details=details)

@@ -9,6 +9,7 @@ from ninja import Router
 from pydantic import Field, StringConstraints
 
 from annotation_app.accounts.selectors import user_of
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.schemas import EpisodeSummary
 from annotation_app.episodes.selectors import trajectories
@@ -35,7 +36,7 @@ class Queue(FrozenModel):
 class NextIn(FrozenModel):
     """Which pool to take from, or `after` which episode: that one's. Practice tasks come only when asked for."""
 
-    pool_id: int | None = None
+    pool_id: Annotated[int, Field(ge=1)] | None = None
     after: UUID | None = None
     practice: bool = False
 
@@ -75,7 +76,7 @@ class TicketOut(FrozenModel):
     ice_servers: tuple[IceServerOut, ...] = ()
 
 
-@router.get("/queue", response=Queue)
+@router.get("/queue", response=Queue, auth=TOKEN_OR_SESSION_AUTH)
 def queue_get(request: HttpRequest) -> Queue:
     """The queue page."""
     user = user_of(request)
@@ -87,7 +88,7 @@ def queue_get(request: HttpRequest) -> Queue:
     )
 
 
-@router.post("/queue/next", response=NextOut)
+@router.post("/queue/next", response=NextOut, auth=TOKEN_OR_SESSION_AUTH)
 def queue_next(request: HttpRequest, body: NextIn) -> NextOut:
     """Go on with what is open, else claim the next task."""
     user, pool_id = user_of(request), body.pool_id
@@ -97,7 +98,7 @@ def queue_next(request: HttpRequest, body: NextIn) -> NextOut:
     return NextOut(episode_id=episode.id if episode else None)
 
 
-@router.get("/episodes/{uuid:episode_id}", response=Snapshot)
+@router.get("/episodes/{uuid:episode_id}", response=Snapshot, auth=TOKEN_OR_SESSION_AUTH)
 def episode_snapshot(request: HttpRequest, episode_id: UUID) -> Snapshot:
     """The whole state; `control` is a matter of sockets, so it says nothing here."""
     selectors.episode_of(user=user_of(request), episode_id=episode_id)

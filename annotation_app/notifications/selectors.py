@@ -48,7 +48,7 @@ def webhook_of(*, user: User, webhook_id: int) -> Webhook:
     role_check(user, Role.ADMIN)
     webhook = Webhook.objects.filter(pk=webhook_id).first()
     if webhook is None:
-        raise NotFound("There is no such webhook.")
+        raise NotFound("There is no such webhook.", field="webhook_id")
     return webhook
 
 

@@ -8,6 +8,7 @@ from pydantic import SecretStr
 
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
+from annotation_app.audit.verbs import Verb
 from annotation_app.encryption import PROVIDER_KEYS_PURPOSE, encrypt_value
 from annotation_app.errors import Conflict, Invalid, NotFound
 from annotation_app.policies.api_keys import origin_of
@@ -65,7 +66,7 @@ def revision_change(*, user: User, revision_id: int, change: RevisionChange) -> 
     policies_admin_check(user)
     revision = PolicyRevision.objects.select_for_update().filter(pk=revision_id).first()
     if revision is None:
-        raise NotFound("There is no such revision.")
+        raise NotFound("There is no such revision.", field="revision_id")
     fields = change.model_dump(exclude={"api_key", "retired"}, exclude_none=True)
     changed = {name: value for name, value in fields.items() if getattr(revision, name) != value}
     details = {name: {"before": getattr(revision, name), "after": value} for name, value in changed.items()}
@@ -75,7 +76,7 @@ def revision_change(*, user: User, revision_id: int, change: RevisionChange) -> 
         if change.retired:
             _retirement_check(revision)
         revision.retired_at = changed["retired_at"] = timezone.now() if change.retired else None
-        verb = "policy.retired" if change.retired else "policy.brought_back"
+        verb: Verb = "policy.retired" if change.retired else "policy.brought_back"
         audit_record(actor=user, verb=verb, subject=f"policy:{revision.pk}", details={"revision": str(revision)})
     if changed:
         revision.save(update_fields=list(changed))

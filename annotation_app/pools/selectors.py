@@ -52,7 +52,7 @@ def pool_row(*, user: User, pool_id: int) -> PoolRow:
     role_check(user, Role.ADMIN)
     rows = _rows(Pool.objects.filter(pk=pool_id))
     if not rows:
-        raise NotFound("There is no such pool.")
+        raise NotFound("There is no such pool.", field="pool_id")
     return rows[0]
 
 
@@ -172,7 +172,7 @@ def tasks_page(*, user: User, pool_id: int, search: str = "", state: str = "", a
     definition, the last one by its beginning. Raises Forbidden, NotFound and Invalid."""
     role_check(user, Role.ADMIN)
     if not Pool.objects.filter(pk=pool_id).exists():
-        raise NotFound("There is no such pool.")
+        raise NotFound("There is no such pool.", field="pool_id")
     found = Task.objects.filter(pool_id=pool_id)
     if state:
         found = found.filter(state=state)
@@ -201,7 +201,7 @@ def task_definitions(*, user: User, name: str, after: int = 0) -> PoolTasks:
     role_check(user, Role.ADMIN)
     pool = Pool.objects.filter(name=name).first()
     if pool is None:
-        raise NotFound("There is no such pool.")
+        raise NotFound("There is no such pool.", field="pool_id")
     rows = list(Task.objects.filter(pool=pool, id__gt=after).order_by("id")[: PAGE + 1])
     return PoolTasks(
         image=pool.image,

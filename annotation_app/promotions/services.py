@@ -8,6 +8,7 @@ from django.db import transaction
 from annotation_app.accounts.models import User
 from annotation_app.accounts.selectors import person_by_username
 from annotation_app.audit.services import audit_record
+from annotation_app.audit.verbs import Verb
 from annotation_app.errors import Conflict, Invalid, NotFound
 from annotation_app.notifications.services.webhooks import event_emit
 from annotation_app.policies.gate import Gate, decide
@@ -136,7 +137,7 @@ def _judge(pool: Pool, evaluation: Evaluation, *, automatic: bool) -> None:
         pool=pool, evaluation=evaluation, active=active, passed=decision.passed, promoted=promoted, reasons=reasons
     )
     details = {"revision": str(candidate), "evaluation": evaluation.sha256, "reasons": reasons}
-    verb = "policy.gate_passed" if decision.passed else "policy.gate_shut"
+    verb: Verb = "policy.gate_passed" if decision.passed else "policy.gate_shut"
     audit_record(actor=None, verb=verb, subject=f"pool:{pool.pk}", details=details)
     if promoted:
         _activate(pool, candidate, actor=None, evaluation=evaluation.sha256, gate=gate.model_dump(mode="json"))
@@ -159,7 +160,7 @@ def _activate(pool: Pool, revision: PolicyRevision | None, *, actor: User | None
 def _pool_locked(pool_id: int) -> Pool:
     pool = Pool.objects.select_for_update(of=("self",)).select_related("policy", "canary").filter(pk=pool_id).first()
     if pool is None:
-        raise NotFound("There is no such pool.")
+        raise NotFound("There is no such pool.", field="pool_id")
     return pool
 
 

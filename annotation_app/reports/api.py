@@ -9,7 +9,7 @@ from annotation_app.reports import selectors
 from annotation_app.reports.schemas import FirstReplies, Report, ReportQuery
 from annotation_app.spreadsheets import spreadsheet_response
 
-router = Router(tags=["reports"])
+router = Router(tags=["reports"], auth=TOKEN_OR_SESSION_AUTH)
 
 
 @router.get("/report", response=Report)
@@ -18,7 +18,7 @@ def report_get(request: HttpRequest, query: Query[ReportQuery]) -> Report:
     return selectors.build_report(user=user_of(request), query=query)
 
 
-@router.get("/first-replies", response=list[FirstReplies], auth=TOKEN_OR_SESSION_AUTH)
+@router.get("/first-replies", response=list[FirstReplies])
 def first_replies(request: HttpRequest) -> list[FirstReplies]:
     """Whether the first replies of proposing revisions name points of their dialect's coordinate space."""
     return list(selectors.first_replies(user=user_of(request)))

@@ -7,10 +7,11 @@ from ninja import Path, Router, Status
 from pydantic import Field
 
 from annotation_app.accounts.selectors import user_of
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.retention import selectors, services
 from annotation_app.retention.schemas import RetentionPage, RuleIn, RuleOut
 
-router = Router(tags=["retention"])
+router = Router(tags=["retention"], auth=TOKEN_OR_SESSION_AUTH)
 RuleId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
 
 

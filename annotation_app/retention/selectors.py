@@ -42,7 +42,7 @@ def rule_of(*, user: User, rule_id: int) -> Rule:
     role_check(user, Role.ADMIN)
     found = Rule.objects.select_related("pool", "created_by").filter(pk=rule_id).first()
     if found is None:
-        raise NotFound("There is no such rule.")
+        raise NotFound("There is no such rule.", field="rule_id")
     return found
 
 

@@ -11,6 +11,7 @@ from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.audit.models import AuditEntry
 from annotation_app.audit.services import audit_record
+from annotation_app.audit.verbs import Verb
 from annotation_app.blobs.services import blob_deletion_try_begin, blobs_delete
 from annotation_app.episodes.models import Episode, EpisodeBlob
 from annotation_app.errors import Conflict, NotFound
@@ -184,6 +185,6 @@ BATCH: dict[What, Callable[[Rule], Removed]] = {
 }
 
 
-def _audit(user: User | None, verb: str, rule: Rule, **details: object) -> None:
+def _audit(user: User | None, verb: Verb, rule: Rule, **details: object) -> None:
     told = {"what": rule.what, "pool": rule.pool_id, "days": rule.days, **details}
     audit_record(actor=user, verb=verb, subject=f"retention:{rule.pk}", details=told)

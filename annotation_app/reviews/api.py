@@ -8,6 +8,7 @@ from ninja import Path, Query, Router, Status
 from pydantic import Field
 
 from annotation_app.accounts.selectors import user_of
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.episodes.schemas import EpisodeSummary
 from annotation_app.episodes.selectors import episode_of, episode_summary
 from annotation_app.http_api import ShortText
@@ -89,7 +90,7 @@ class AdjudicationIn(FrozenModel):
     reason: ShortText = ""
 
 
-@router.get("/reviews/queue", response=ReviewQueue)
+@router.get("/reviews/queue", response=ReviewQueue, auth=TOKEN_OR_SESSION_AUTH)
 def reviews_queue(
     request: HttpRequest,
     pool: Annotated[int | None, Query(), Field(ge=1, le=2**31 - 1)] = None,
@@ -103,7 +104,7 @@ def reviews_queue(
     return review_queue(user=user_of(request), filters=filters, after=after)
 
 
-@router.post("/reviews/next", response=EpisodeSummary | None)
+@router.post("/reviews/next", response=EpisodeSummary | None, auth=TOKEN_OR_SESSION_AUTH)
 def reviews_next(request: HttpRequest, body: ReviewNextIn) -> EpisodeSummary | None:
     """Claim the oldest that waits, or the next one behind the one given; null where none waits."""
     filters = QueueFilters(pool=body.pool, annotator=body.annotator, outcome=body.outcome, returned=body.returned)
@@ -118,14 +119,14 @@ def episode_reviewed(request: HttpRequest, episode_id: UUID) -> EpisodeSummary:
     return episode_summary(episode_id=episode_id)
 
 
-@router.post("/episodes/{uuid:episode_id}/review", response=EpisodeSummary)
+@router.post("/episodes/{uuid:episode_id}/review", response=EpisodeSummary, auth=TOKEN_OR_SESSION_AUTH)
 def episode_review(request: HttpRequest, episode_id: UUID, body: ReviewIn) -> EpisodeSummary:
     """Accept a finished episode, send it back to its annotator, or reject it."""
     services.review_decide(user=user_of(request), episode_id=episode_id, decision=body.decision, reason=body.reason)
     return episode_summary(episode_id=episode_id)
 
 
-@router.get("/episodes/{uuid:episode_id}/review/sheet", response=ReviewDetails)
+@router.get("/episodes/{uuid:episode_id}/review/sheet", response=ReviewDetails, auth=TOKEN_OR_SESSION_AUTH)
 def review_sheet(request: HttpRequest, episode_id: UUID) -> ReviewDetails:
     """All that belongs to reviewing it: rounds, remarks, fixes, parts, and what changed since the last round."""
     return review_details(user=user_of(request), episode_id=episode_id)
@@ -191,7 +192,7 @@ def review_resubmit(request: HttpRequest, episode_id: UUID) -> ReviewDetails:
     return review_details(user=user, episode_id=episode_id)
 
 
-@router.get("/reviews/agreement", response=Agreement)
+@router.get("/reviews/agreement", response=Agreement, auth=TOKEN_OR_SESSION_AUTH)
 def reviews_agreement(
     request: HttpRequest, pool: Annotated[int | None, Query(), Field(ge=1, le=2**31 - 1)] = None
 ) -> Agreement:
@@ -199,25 +200,25 @@ def reviews_agreement(
     return agreement(user=user_of(request), pool_id=pool)
 
 
-@router.get("/reviews/comparison", response=SideBySide)
+@router.get("/reviews/comparison", response=SideBySide, auth=TOKEN_OR_SESSION_AUTH)
 def reviews_comparison(request: HttpRequest, one: UUID, other: UUID) -> SideBySide:
     """Two attempts at one task beside each other."""
     return comparison(user=user_of(request), one=one, other=other)
 
 
-@router.get("/reviews/attempts", response=list[Attempt])
+@router.get("/reviews/attempts", response=list[Attempt], auth=TOKEN_OR_SESSION_AUTH)
 def reviews_attempts(request: HttpRequest, of: UUID) -> list[Attempt]:
     """The finished attempts at an episode's task."""
     return list(attempts(user=user_of(request), episode_id=of))
 
 
-@router.get("/reviews/meetings", response=SharedTasks)
+@router.get("/reviews/meetings", response=SharedTasks, auth=TOKEN_OR_SESSION_AUTH)
 def reviews_meetings(request: HttpRequest, one: ShortText | None = None, other: ShortText | None = None) -> SharedTasks:
     """The tasks that two policies, named as `NAME REVISION`, both were given."""
     return shared_tasks(user=user_of(request), one=one, other=other)
 
 
-@router.post("/reviews/adjudications", response={204: None})
+@router.post("/reviews/adjudications", response={204: None}, auth=TOKEN_OR_SESSION_AUTH)
 def review_adjudicate(request: HttpRequest, body: AdjudicationIn) -> Status[None]:
     """Say which of a task's attempts counts."""
     services.task_adjudicate(user=user_of(request), chosen=body.chosen, reason=body.reason)

@@ -9,6 +9,7 @@ from ninja import Query, Router
 from pydantic import Field
 
 from annotation_app.accounts.selectors import user_of
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.wall import selectors
 from annotation_app.wall.schemas import WallPage, WallStream
 from annotation_app.wall.selectors import PAGE_SIZE
@@ -23,7 +24,7 @@ class WallTicketsIn(FrozenModel):
     episodes: Annotated[tuple[UUID, ...], Field(min_length=1, max_length=PAGE_SIZE)]
 
 
-@router.get("/wall", response=WallPage)
+@router.get("/wall", response=WallPage, auth=TOKEN_OR_SESSION_AUTH)
 def wall_get(request: HttpRequest, page: Annotated[int, Query(), Field(ge=1, le=1_000)] = 1) -> WallPage:
     """The episodes that run now, those that wait for help first."""
     return selectors.wall_page(user=user_of(request), page=page)

@@ -38,7 +38,7 @@ OTHER_PAGES = (
 UNSEEN = {"*", "sign-in"}
 """No pages of ours."""
 WIDTHS = (ViewportSize(width=1440, height=900), ViewportSize(width=420, height=900))
-ROUTE = re.compile(r'\bpath: "([^"]+)"')
+ROUTE = re.compile(r'\b(?:path: |named\()"([^"]+)"')
 pytestmark = pytest.mark.slow
 
 
@@ -149,6 +149,9 @@ async def test_pages_are_accessible(
         await expect(admin.locator("main").get_by_text("Loading")).to_have_count(0, timeout=BOUND_MS)
         await expect(admin.locator("main").locator("h2, p").first).to_be_visible(timeout=BOUND_MS)
         await assert_accessible_in_both(admin, place)
+    await admin.get_by_role("button", name="Equivalent API calls").click()
+    await expect(admin.get_by_role("dialog").get_by_role("region").first).to_be_visible(timeout=BOUND_MS)
+    await assert_accessible_in_both(admin, "API calls")
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -149,7 +149,7 @@ def _lock_person(user_id: int) -> User:
 def _lock_group(group_id: int) -> Group:
     group = Group.objects.select_for_update().filter(pk=group_id).first()
     if group is None:
-        raise NotFound("There is no such group.")
+        raise NotFound("There is no such group.", field="group_id")
     return group
 
 

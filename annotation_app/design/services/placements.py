@@ -21,7 +21,7 @@ def tasks_place(*, user: User, wanted: PlacementIn) -> None:
         node_of(node_id=wanted.node, field="node")
     tasks = Task.objects.in_bulk(wanted.tasks)
     if len(tasks) < len(set(wanted.tasks)):
-        raise NotFound("There is no such task.")
+        raise NotFound("There is no such task.", field="tasks")
     for task in tasks.values():
         task_place(task=task, node_id=wanted.node, wanted=wanted)
     details = {"tasks": sorted(tasks), "node": wanted.node, "rubric": wanted.rubric and wanted.rubric.model_dump()}

@@ -11,6 +11,7 @@ from django.utils import timezone
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.audit.services import audit_record
+from annotation_app.audit.verbs import Verb
 from annotation_app.design.difficulty import guess_rubric, level_of
 from annotation_app.design.models import UNDER_WAY, Placement, Suggestion, Writer, Writing, WritingState
 from annotation_app.design.schemas import WriterIn, WriterServer, WritingIn, WritingPlan
@@ -161,13 +162,13 @@ def _undecided(user: User, suggestion_id: int) -> Suggestion:
         .first()
     )
     if found is None:
-        raise NotFound("There is no such suggestion.")
+        raise NotFound("There is no such suggestion.", field="suggestion_id")
     if found.decided_at is not None:
         raise Conflict("Somebody has decided on this already.", code="decided")
     return found
 
 
-def _decide(user: User, suggestion: Suggestion, verb: str, task: Task | None = None) -> None:
+def _decide(user: User, suggestion: Suggestion, verb: Verb, task: Task | None = None) -> None:
     suggestion.decided_by, suggestion.decided_at, suggestion.task = user, timezone.now(), task
     suggestion.save(update_fields=["decided_by", "decided_at", "task"])
     details = {"said": suggestion.text, "became": task.definition.instruction if task else ""}

@@ -24,7 +24,7 @@ def branch_candidates(*, user: User, pool_id: int, most: int = 50) -> tuple[Bran
     policies_admin_check(user)
     pool = Pool.objects.select_related("policy").filter(pk=pool_id).first()
     if pool is None:
-        raise NotFound("There is no such pool.")
+        raise NotFound("There is no such pool.", field="pool_id")
     return _candidate_states(pool)[:most]
 
 

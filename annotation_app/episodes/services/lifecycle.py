@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
+from annotation_app.audit.verbs import Verb
 from annotation_app.compiled_queries import CompiledQuery
 from annotation_app.episodes import selectors
 from annotation_app.episodes.models import OPEN_STATUSES, Episode, EpisodeStateDocument
@@ -31,6 +32,11 @@ from protocol.messages.events import (
 )
 from protocol.trajectory.steps import drop_undone_steps
 
+ENDED_VERBS: dict[str, Verb] = {
+    "finished": "episode.finished",
+    "left": "episode.left",
+    "failed": "episode.failed",
+}
 ASSIGNMENT_STATE_WHEN_LEFT: dict[str, AssignmentState] = {
     "skipped": AssignmentState.SKIPPED,
     "broken": AssignmentState.BROKEN,
@@ -99,7 +105,7 @@ def _end_assignment(episode: Episode) -> None:
     _count_proposal_decisions(episode)
     if state == AssignmentState.DONE and episode.desk.branch_of is not None:
         branch_close(branch=episode.desk.branch_of)
-    audit_record(actor=episode.annotator, verb=f"episode.{episode.status}", subject=f"episode:{episode.id}")
+    audit_record(actor=episode.annotator, verb=ENDED_VERBS[episode.status], subject=f"episode:{episode.id}")
     if state == AssignmentState.DONE and not episode.task.pool.practice:
         summary = {"id": str(episode.id), "pool": episode.task.pool.name, "task": episode.task.definition.id}
         event_emit(kind="episode.finished", data={**summary, "outcome": episode.outcome})

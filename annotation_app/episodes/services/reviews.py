@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
+from annotation_app.audit.verbs import Verb
 from annotation_app.episodes.models import Episode, Review
 from annotation_app.episodes.services.events import episode_lock
 from annotation_app.errors import Conflict, Forbidden
@@ -18,6 +19,11 @@ from annotation_app.tasks.services import assignment_return
 
 DecisionName = Literal["accept", "return", "reject"]
 NOTICES: dict[str, NoticeKind] = {"return": "review.returned", "reject": "review.rejected"}
+DECIDED_VERBS: dict[DecisionName, Verb] = {
+    "accept": "episode.accepted",
+    "return": "episode.returned",
+    "reject": "episode.rejected",
+}
 DECIDED: dict[str, Review] = {"accept": Review.ACCEPTED, "return": Review.RETURNED, "reject": Review.REJECTED}
 
 
@@ -36,9 +42,8 @@ def episode_review(*, reviewer: User, episode_id: UUID, decision: DecisionName, 
     kind = NOTICES.get(decision)
     if kind is not None:
         notice_create(user=episode.annotator, kind=kind, subject=f"episode:{episode.id}", details={"reason": reason})
-    audit_record(
-        actor=reviewer, verb=f"episode.{episode.review}", subject=f"episode:{episode.id}", details={"reason": reason}
-    )
+    details = {"reason": reason}
+    audit_record(actor=reviewer, verb=DECIDED_VERBS[decision], subject=f"episode:{episode.id}", details=details)
     event_emit(kind="review.decided", data={"episode": str(episode.id), "decision": episode.review})
     return episode
 

@@ -19,7 +19,7 @@ def recipe_draft(*, user: User, pool_id: int) -> RecipeDraft:
     flywheel_reader_check(user)
     pool = Pool.objects.select_related("policy").filter(pk=pool_id).first()
     if pool is None:
-        raise NotFound("There is no such pool.")
+        raise NotFound("There is no such pool.", field="pool")
     return draft_recipe(pool_facts(pool))
 
 

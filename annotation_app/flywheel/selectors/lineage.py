@@ -36,7 +36,7 @@ def checkpoint_lineage(*, user: User, checkpoint_id: int, after: int) -> Checkpo
     flywheel_reader_check(user)
     checkpoint = checkpoints_with_counts().filter(pk=checkpoint_id).first()
     if checkpoint is None:
-        raise NotFound("There is no such checkpoint.")
+        raise NotFound("There is no such checkpoint.", field="checkpoint_id")
     uses = Use.objects.select_related("sample__turn").filter(checkpoint=checkpoint, pk__gt=after).order_by("id")
     rows = list(uses[: PAGE_SIZE + 1])
     ancestors = _ancestors(checkpoint)

@@ -94,7 +94,7 @@ def _turn(user: User, turn_id: UUID) -> Turn:
     flywheel_reader_check(user)
     turn = Turn.objects.filter(pk=turn_id).first()
     if turn is None:
-        raise NotFound("There is no such turn.")
+        raise NotFound("There is no such turn.", field="turn_id")
     tried = turn.stages.filter(name="gate", state="done").first()
     if tried is None or not tried.result.get("active_attempts"):
         raise NotFound("This turn has not had two revisions try the same tasks.", code="trials_none")

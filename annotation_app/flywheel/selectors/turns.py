@@ -104,7 +104,7 @@ def turn_out(*, user: User, turn_id: UUID, folder: Path | None = None) -> TurnOu
     flywheel_reader_check(user)
     turn = _turns().select_related("wheel__pool").filter(pk=turn_id).first()
     if turn is None:
-        raise NotFound("There is no such turn.")
+        raise NotFound("There is no such turn.", field="turn_id")
     played = (
         PlayedOut(kind=one.kind, rate=_rate(one.succeeded, one.attempts), chosen=one.chosen)
         for one in turn.played.all()

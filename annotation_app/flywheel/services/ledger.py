@@ -62,7 +62,7 @@ def wheel_add(*, user: User, name: str, pool_id: int, recipe: Recipe, every_hour
     turn_permission_check(user)
     pool = Pool.objects.filter(pk=pool_id).first()
     if pool is None:
-        raise NotFound("There is no such pool.")
+        raise NotFound("There is no such pool.", field="pool")
     _check_paths(recipe, ())
     play_check(recipe, None)
     fields = {"pool": pool, "recipe": recipe, "every_hours": every_hours, "owner": user}
@@ -136,7 +136,7 @@ def turn_begin(*, user: User, wheel_id: int, by_clock: bool = False) -> Turn:
         with transaction.atomic(durable=True):
             wheel = _wheels_locked().get(wheel_id)
             if wheel is None:
-                raise NotFound("There is no such wheel.")
+                raise NotFound("There is no such wheel.", field="wheel_id")
             server_unreserved_check(wheel.recipe, wheel.pk)
             last = wheel.turns.aggregate(last=Max("number"))["last"] or 0
             turn = Turn.objects.create(
@@ -275,5 +275,5 @@ def turn_end(*, turn_id: UUID, state: str = TurnState.DONE) -> None:
 def _turn(turn_id: UUID) -> Turn:
     turn = Turn.objects.select_related("wheel").filter(pk=turn_id).first()
     if turn is None:
-        raise NotFound("There is no such turn.")
+        raise NotFound("There is no such turn.", field="turn_id")
     return turn

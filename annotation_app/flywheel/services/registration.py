@@ -29,7 +29,7 @@ def checkpoint_register(
         Checkpoint.objects.select_related("turn__wheel", "turn__active", "revision").filter(pk=checkpoint_id).first()
     )
     if checkpoint is None:
-        raise NotFound("There is no such checkpoint.")
+        raise NotFound("There is no such checkpoint.", field="checkpoint_id")
     if checkpoint.revision is not None:
         raise Conflict(f"It is registered as {checkpoint.revision}.", code="checkpoint_registered")
     active, recipe = own_active(checkpoint.turn), checkpoint.turn.recipe

@@ -101,7 +101,7 @@ def mcp_server_try(*, user: User, pool_id: int, name: str, server: StdioServer |
     role_check(user, Role.ADMIN)
     pool = Pool.objects.filter(pk=pool_id).first()
     if pool is None:
-        raise NotFound("There is no such pool.")
+        raise NotFound("There is no such pool.", field="pool_id")
     checked = _checked(pool, name, server)
     secrets = {key: secret.value for key, secret in credentials_of(pool=pool.name).items()}
     trial: ServerTrial = async_to_sync(try_server)(

@@ -166,7 +166,7 @@ def worker_set(*, user: User, pool_id: int, person_id: int, works: bool) -> None
     role_check(user, Role.ADMIN)
     pool, person = pool_locked(pool_id), User.objects.filter(pk=person_id).first()
     if person is None:
-        raise NotFound("There is no such person.")
+        raise NotFound("There is no such person.", field="person_id")
     if works and not person.has_role(Role.ANNOTATOR):
         raise Conflict(f"{person.username} is no annotator.", code="no_annotator")
     pool.members.add(person) if works else pool.members.remove(person)
@@ -179,7 +179,7 @@ def group_set(*, user: User, pool_id: int, group_id: int, works: bool) -> None:
     role_check(user, Role.ADMIN)
     pool, group = pool_locked(pool_id), Group.objects.filter(pk=group_id).first()
     if group is None:
-        raise NotFound("There is no such group.")
+        raise NotFound("There is no such group.", field="group_id")
     pool.groups.add(group) if works else pool.groups.remove(group)
     _audience_changed(user, pool, {"group": group.name, "works": works})
 
@@ -278,5 +278,5 @@ def pool_locked(pool_id: int) -> Pool:
     """The pool, its row locked until the transaction ends. Raises NotFound."""
     pool = Pool.objects.select_for_update().filter(pk=pool_id).first()
     if pool is None:
-        raise NotFound("There is no such pool.")
+        raise NotFound("There is no such pool.", field="pool_id")
     return pool

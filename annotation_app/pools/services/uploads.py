@@ -41,7 +41,7 @@ def tasks_upload(*, user: User, pool_id: int, data: bytes, kind: UploadFormat, p
 def _pool(pool_id: int) -> Pool:
     pool = Pool.objects.filter(pk=pool_id).first()
     if pool is None:
-        raise NotFound("There is no such pool.")
+        raise NotFound("There is no such pool.", field="pool_id")
     return pool
 
 

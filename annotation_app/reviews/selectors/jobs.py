@@ -25,7 +25,7 @@ def job_of(*, user: User, job_id: UUID) -> JobOut:
     review_reader_check(user)
     job = Job.objects.filter(pk=job_id).first()
     if job is None:
-        raise NotFound("There is no such job.")
+        raise NotFound("There is no such job.", field="job_id")
     return job_out(job)
 
 

@@ -20,7 +20,7 @@ def task_adjudicate(*, user: User, chosen: UUID, reason: str) -> Adjudication:
     reviewer_check(user)
     episode = Episode.objects.select_related("task").filter(pk=chosen).first()
     if episode is None:
-        raise NotFound(NO_EPISODE)
+        raise NotFound(NO_EPISODE, field="chosen")
     attempts = Episode.objects.filter(task=episode.task, status="finished")
     if attempts.filter(annotator=user).exists():
         raise Forbidden("One of the attempts is your own.", code="own_work")

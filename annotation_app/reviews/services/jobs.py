@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
+from annotation_app.audit.verbs import Verb
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.heartbeats import abandoned_jobs, heartbeat
 from annotation_app.reviews.models import UNDER_WAY, Duplicate, Job, JobKind, JobState
@@ -16,7 +17,7 @@ from annotation_app.reviews.services.access import reviewable_episode, reviewer_
 from annotation_app.tasks.models import Pool
 from protocol.base import FrozenModel
 
-"""A worker that did not get further for so long, or never began, is taken for dead."""
+CANCELLED_VERBS: dict[str, Verb] = {JobKind.CHECK: "check.cancelled", JobKind.DUPLICATES: "duplicates.cancelled"}
 
 
 class DuplicateMatch(FrozenModel):
@@ -48,7 +49,7 @@ def duplicates_request(*, user: User, pool_id: int) -> Job:
         with transaction.atomic(durable=True):
             pool = Pool.objects.filter(pk=pool_id).first()
             if pool is None:
-                raise NotFound("There is no such pool.")
+                raise NotFound("There is no such pool.", field="pool_id")
             job = Job.objects.create(kind=JobKind.DUPLICATES, pool=pool, requested_by=user)
             audit_record(actor=user, verb="pool.duplicates", subject=f"pool:{pool_id}")
     except IntegrityError:
@@ -62,9 +63,9 @@ def job_cancel(*, user: User, job_id: UUID) -> None:
     reviewer_check(user)
     job = Job.objects.filter(pk=job_id).first()
     if job is None:
-        raise NotFound("There is no such job.")
+        raise NotFound("There is no such job.", field="job_id")
     if _close(job_id, JobState.CANCELLED):
-        audit_record(actor=user, verb=f"{job.kind}.cancelled", subject=f"job:{job_id}")
+        audit_record(actor=user, verb=CANCELLED_VERBS[job.kind], subject=f"job:{job_id}")
 
 
 def job_begin(*, job_id: UUID, total: int) -> bool:

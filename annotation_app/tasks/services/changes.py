@@ -11,6 +11,7 @@ import protocol.trajectory.tasks
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.audit.services import audit_record
+from annotation_app.audit.verbs import Verb
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.tasks.models import Assignment, Task, TaskState
 from annotation_app.tasks.services.claims import state_of
@@ -33,7 +34,7 @@ def task_change(*, user: User, task_id: int, changes: dict[str, Any]) -> Task:
     role_check(user, Role.ADMIN)
     task = Task.objects.select_for_update(of=("self",)).filter(pk=task_id).first()
     if task is None:
-        raise NotFound("There is no such task.")
+        raise NotFound("There is no such task.", field="task_id")
     if not _untried(Task.objects.filter(pk=task_id)).exists():
         raise Conflict(
             "Somebody was given this task, so it stays as it is. Withdraw it and add another.", code="task_tried"
@@ -57,7 +58,7 @@ def tasks_withdraw(*, user: User, pool_id: int, task_ids: Collection[int], withd
         task.state = TaskState.WITHDRAWN if withdrawn else TaskState.WAITING
         task.state = state_of(task)
     Task.objects.bulk_update(tasks, ["state"])
-    verb = "tasks.withdrawn" if withdrawn else "tasks.restored"
+    verb: Verb = "tasks.withdrawn" if withdrawn else "tasks.restored"
     audit_record(actor=user, verb=verb, subject=f"pool:{pool_id}", details={"tasks": [task.key for task in tasks]})
     return len(tasks)
 

@@ -172,7 +172,7 @@ def task_open_again(*, actor: User | None, task_id: int) -> Task:
     """See `task_reopen`; without an actor the platform does it. Runs inside the caller's transaction."""
     task = Task.objects.select_for_update(of=("self",)).select_related("pool").filter(pk=task_id).first()
     if task is None:
-        raise NotFound("There is no such task.")
+        raise NotFound("There is no such task.", field="task_id")
     if task.state == TaskState.BROKEN:
         raise Conflict("The task is broken.", code="task_broken")
     if task.state == TaskState.DONE and task.gold_id is None:

@@ -17,7 +17,7 @@ def consent_give(*, user: User, pool_id: int, version: int) -> None:
         raise Forbidden("Only annotators agree to a pool's terms.")
     pool = Pool.objects.select_for_update().filter(pk__in=pools_assigned_to(user).values("pk"), pk=pool_id).first()
     if pool is None:
-        raise NotFound("There is no such pool.")
+        raise NotFound("There is no such pool.", field="pool_id")
     if pool.consent_version != version:
         extra = {"version": pool.consent_version, "text": pool.consent}
         raise Conflict("The terms have changed; read them again.", code="consent_changed", extra=extra)

@@ -116,7 +116,7 @@ def gold_set(*, user: User, task_id: int, episode_id: UUID | None) -> None:
     role_check(user, Role.ADMIN, Role.REVIEWER)
     task = Task.objects.select_for_update(of=("self",)).select_related("pool").filter(pk=task_id).first()
     if task is None:
-        raise NotFound("There is no such task.")
+        raise NotFound("There is no such task.", field="task_id")
     if episode_id is not None and not task.episodes.filter(pk=episode_id, status="finished").exists():
         raise Conflict("A task is measured by a finished episode of its own.", code="no_reference")
     if task.held and episode_id is not None and task.gold_id is None:

@@ -109,6 +109,7 @@ ROUTES: dict[str, Rule] = {
     "POST /api/me/tokens": everybody(body=body_of(name="mine", scopes=["*:read"], days=1)),
     "DELETE /api/me/tokens/{token_id}": owner_only(),
     "GET /api/people": only("admin"),
+    "GET /api/people/names": staff(),
     "PATCH /api/people/{user_id}": only("admin", body=body_of(skills=["phones"])),
     "POST /api/people/{user_id}/erase": only("admin", body=body_of(username="ben", remove_work=True)),
     "DELETE /api/people/{user_id}/factor": only("admin"),

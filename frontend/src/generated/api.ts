@@ -333,6 +333,13 @@ export interface PersonPage {
   next: string | null;
 }
 /**
+ * A person to choose; `name` may be empty.
+ */
+export interface PersonName {
+  username: string;
+  name: string;
+}
+/**
  * What an admin sets of a person; what is not named stays.
  */
 export interface PersonIn {
@@ -441,7 +448,133 @@ export interface AuditOut {
 export interface AuditPage {
   items: AuditOut[];
   next: number | null;
-  verbs: string[];
+  verbs: (
+    | "benchmark.cancelled"
+    | "benchmark.resumed"
+    | "benchmark.started"
+    | "check.cancelled"
+    | "consent.given"
+    | "credential.removed"
+    | "credential.set"
+    | "design.derived"
+    | "design.imported"
+    | "design.node_changed"
+    | "design.node_deleted"
+    | "design.node_made"
+    | "design.placed"
+    | "design.wording_accepted"
+    | "design.wording_asked"
+    | "design.wording_cancelled"
+    | "design.wording_rejected"
+    | "design.writer_added"
+    | "design.writer_deleted"
+    | "duplicates.cancelled"
+    | "episode.accepted"
+    | "episode.branched"
+    | "episode.check"
+    | "episode.control_taken"
+    | "episode.cut"
+    | "episode.cut_undone"
+    | "episode.failed"
+    | "episode.finished"
+    | "episode.left"
+    | "episode.note"
+    | "episode.noted"
+    | "episode.opinion"
+    | "episode.rejected"
+    | "episode.resubmitted"
+    | "episode.returned"
+    | "episode.withdrawn"
+    | "export.cancelled"
+    | "export.requested"
+    | "export.retried"
+    | "factor.added"
+    | "factor.codes_renewed"
+    | "factor.removed"
+    | "group.removed"
+    | "group.saved"
+    | "host.drain"
+    | "host.undrain"
+    | "image.warm"
+    | "import.cancelled"
+    | "import.requested"
+    | "import.retried"
+    | "invitation.made"
+    | "invitation.withdrawn"
+    | "judge.cancelled"
+    | "judge.created"
+    | "judge.deleted"
+    | "judge.removed"
+    | "judge.run"
+    | "judge.set"
+    | "lease.expired"
+    | "machine.reclaim"
+    | "machine.watch"
+    | "mcp_server.removed"
+    | "mcp_server.set"
+    | "password.changed"
+    | "password.link_made"
+    | "password.link_requested"
+    | "password.reset"
+    | "policy.activated"
+    | "policy.brought_back"
+    | "policy.changed"
+    | "policy.evaluated"
+    | "policy.gate_passed"
+    | "policy.gate_set"
+    | "policy.gate_shut"
+    | "policy.key_set"
+    | "policy.probe_cancelled"
+    | "policy.probed"
+    | "policy.registered"
+    | "policy.retired"
+    | "policy.tried"
+    | "pool.assigned"
+    | "pool.changed"
+    | "pool.created"
+    | "pool.duplicates"
+    | "pool.sampling_set"
+    | "pool.started"
+    | "pool.stopped"
+    | "quota.set"
+    | "retention.deleted"
+    | "retention.made"
+    | "retention.off"
+    | "retention.on"
+    | "retention.ran"
+    | "sign_in.ended"
+    | "step.judged"
+    | "step.mended"
+    | "task.adjudicated"
+    | "task.changed"
+    | "task.claimed"
+    | "task.gold_set"
+    | "task.reopened"
+    | "tasks.deleted"
+    | "tasks.gold_wanted"
+    | "tasks.loaded"
+    | "tasks.restored"
+    | "tasks.withdrawn"
+    | "token.ended"
+    | "token.made"
+    | "user.changed"
+    | "user.created"
+    | "user.erased"
+    | "user.joined"
+    | "user.password_set"
+    | "version.frozen"
+    | "version.trained"
+    | "webhook.added"
+    | "webhook.changed"
+    | "webhook.disabled"
+    | "webhook.removed"
+    | "webhook.secret_changed"
+    | "wheel.cancelled"
+    | "wheel.deleted"
+    | "wheel.resumed"
+    | "wheel.set"
+    | "wheel.turned"
+  )[];
 }
 /**
  * Whom a token stands for that allows playing on machines.
@@ -4149,6 +4282,7 @@ export interface Routes {
   "POST /session/password": { body: PasswordResetIn; answer: null };
   "PATCH /me": { body: PreferencesIn; answer: UserOut };
   "GET /people": { body: undefined; answer: PersonPage };
+  "GET /people/names": { body: undefined; answer: PersonName[] };
   "PATCH /people/{}": { body: PersonIn; answer: PersonOut };
   "POST /people/{}/erase": { body: EraseIn; answer: null };
   "DELETE /people/{}/factor": { body: undefined; answer: null };

@@ -4,6 +4,7 @@ import { CircleQuestionMark, LogOut, Moon, Settings, ShieldCheck, Sun, UserRound
 import type { ReactNode } from "react";
 import { Link, useMatch } from "react-router";
 
+import { PageCallsButton } from "@/app/page-calls/page-calls-button";
 import { Bell } from "@/features/notices/bell";
 import { useUser } from "@/shared/account/account";
 import { usePreferences } from "@/shared/account/preferences";
@@ -36,6 +37,7 @@ export function TopBar({ onHelp, onSignOut }: { onHelp: () => void; onSignOut: (
       {!inWorkspace && <Navigation />}
       <div className={styles.tools}>
         <Bell />
+        <PageCallsButton />
         <Tool command={globalCommands.help} onClick={onHelp}>
           <CircleQuestionMark size={16} />
         </Tool>

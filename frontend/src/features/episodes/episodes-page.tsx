@@ -1,11 +1,12 @@
 /** All episodes one may see: narrowed by the address, opened in the replay. */
-import { Button, Select, TextInput } from "@mantine/core";
+import { Button, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useSearchParams } from "react-router";
 
 import { hasRole, useUser } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Page, Section } from "@/shared/ui/page";
+import { PersonSelect } from "@/shared/ui/person-select";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
@@ -86,14 +87,12 @@ function FilterBar({ filters, change }: { filters: Filters; change: (patch: Part
         onChange={(pool) => change({ pool })}
       />
       {hasRole(user, "reviewer", "researcher") && (
-        <TextInput
+        <PersonSelect
           aria-label={t("episodes.annotator")}
           placeholder={t("episodes.annotator")}
-          w={130}
-          key={filters.annotator}
-          defaultValue={filters.annotator ?? ""}
-          onBlur={(event) => change({ annotator: event.currentTarget.value.trim() || null })}
-          onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
+          w={150}
+          value={filters.annotator}
+          onChange={(annotator) => change({ annotator })}
         />
       )}
     </>

@@ -2,13 +2,13 @@
 import type { EvaluationComparison } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Empty } from "@/shared/ui/states";
-import { FindingBadge, pValueText, signed, TaskChangeTable } from "@/shared/ui/tables/task-changes";
+import { FindingBadge, pValueText, TaskChangeTable } from "@/shared/ui/tables/task-changes";
 
 import { policyNames } from "./policy-label";
 import styles from "./evaluations.module.css";
 
 export function ComparisonTable({ found: { before, after, comparison, overall } }: { found: EvaluationComparison }) {
-  const { t } = useI18n();
+  const { t, number, signed } = useI18n();
   if (comparison.tasks.length === 0) return <Empty title={t("evaluations.nothing_shared")} />;
   const alone: readonly [string, readonly string[]][] = [
     [policyNames(before, t), comparison.only_before],
@@ -18,7 +18,7 @@ export function ComparisonTable({ found: { before, after, comparison, overall } 
     <>
       <p className={styles.summary}>
         <FindingBadge finding={overall.finding} />{" "}
-        {t("evaluations.together", { gained: signed(overall.gained), chance: pValueText(overall.chance) })}
+        {t("evaluations.together", { gained: signed(overall.gained, 1), chance: pValueText(overall.chance, number) })}
       </p>
       <TaskChangeTable changes={comparison.tasks} before={policyNames(before, t)} after={policyNames(after, t)} label={t("evaluations.comparison")} />
       {alone

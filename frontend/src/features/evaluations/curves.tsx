@@ -87,7 +87,7 @@ function Curve({ title, axis, lines, note }: CurveProps) {
               kind: "number" as const,
               cell: (place: number) => {
                 const value = at.get(place);
-                return value == null ? "–" : `${value.toFixed(1)}%`;
+                return value == null ? "–" : percent(value / 100, 1);
               },
             })),
           ]}

@@ -7,7 +7,6 @@ import { useSearchParams } from "react-router";
 import type { BenchmarkRunRow, EvaluationOut, GateOutcome } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
-import { ApiCalls } from "@/shared/ui/api-calls";
 import { Badge } from "@/shared/ui/badge";
 import { reasonText } from "@/shared/ui/gate-reason";
 import { Page, Section } from "@/shared/ui/page";
@@ -61,12 +60,6 @@ function Progress({ run }: { run: BenchmarkRunRow }) {
       <Section title={t("evaluations.of", { name: policyLabel(run, t), what: run.benchmark.replace(PREFIX, "") })}>
         <p className={styles.note}>{t(`benchmarks.status.${run.status}.help`)}</p>
         <RunTable runs={[run]} withDetails={false} />
-        <ApiCalls
-          calls={[
-            { title: t("evaluations.call.progress"), method: "GET", path: `/benchmarks/${run.name}` },
-            { title: t("evaluations.call.cancel"), method: "POST", path: `/benchmarks/${run.name}/cancel` },
-          ]}
-        />
       </Section>
       <Section title={t("benchmarks.attempts")}>
         <div className={styles.attempts}>
@@ -95,12 +88,6 @@ function Details({ id, evaluation }: { id: string; evaluation: EvaluationOut }) 
         {decisions.map((decision) => (
           <Decision key={decision.pool} decision={decision} />
         ))}
-        <ApiCalls
-          calls={[
-            { title: t("evaluations.call.one"), method: "GET", path: `/evaluations/${id}` },
-            ...(against === "" ? [] : ([{ title: t("evaluations.call.compare"), method: "GET", path: `/evaluations/${id}/against/${against}` }] as const)),
-          ]}
-        />
       </Section>
       <Section title={t("evaluations.comparison")} aside={<AgainstChoice id={id} value={against} onChange={(next) => setSearch(next === "" ? {} : { against: next }, { replace: true })} />}>
         {against === "" ? <p className={styles.note}>{t("evaluations.against.help")}</p> : <Comparison before={against} after={id} />}

@@ -4,10 +4,9 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useNavigate } from "react-router";
 
-import type { BenchmarkRunIn, EvaluationPage, EvaluationRow } from "@/generated/api";
+import type { EvaluationPage, EvaluationRow } from "@/generated/api";
 import { dollars } from "@/shared/i18n/dollars";
 import { useI18n } from "@/shared/i18n/i18n";
-import { ApiCalls } from "@/shared/ui/api-calls";
 import { Badge } from "@/shared/ui/badge";
 import { Page, Section } from "@/shared/ui/page";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
@@ -81,12 +80,6 @@ function Overview({ page: { items, unreadable } }: { page: EvaluationPage }) {
         />
       )}
       {unreadable.length > 0 && <p className={styles.failed}>{t("evaluations.unreadable", { names: unreadable.join(", ") })}</p>}
-      <ApiCalls
-        calls={[
-          { title: t("evaluations.call.list"), method: "GET", path: "/evaluations" },
-          { title: t("evaluations.call.start"), method: "POST", path: "/benchmarks", body: { benchmark: "drills", revision: 1, seeds: 2 } satisfies BenchmarkRunIn },
-        ]}
-      />
     </Section>
   );
 }
@@ -94,7 +87,7 @@ function Overview({ page: { items, unreadable } }: { page: EvaluationPage }) {
 type TableProps = { readonly rows: readonly EvaluationRow[]; readonly chosen: readonly string[]; readonly onToggle: (id: string) => void };
 
 function EvaluationTable({ rows, chosen, onToggle }: TableProps) {
-  const { t, language, moment, percent } = useI18n();
+  const { t, language, moment, number, percent } = useI18n();
   return (
     <DataTable
       rows={rows}
@@ -134,7 +127,7 @@ function EvaluationTable({ rows, chosen, onToggle }: TableProps) {
           kind: "number",
           cell: ({ pass_at }) => (pass_at === null ? "–" : t("evaluations.pass_at.value", { rate: percent(pass_at.rate), k: pass_at.k })),
         },
-        { header: t("evaluations.steps"), kind: "number", cell: ({ steps }) => steps?.toFixed(1) ?? "–" },
+        { header: t("evaluations.steps"), kind: "number", cell: ({ steps }) => number(steps, 1) },
         { header: t("evaluations.cost"), kind: "number", cell: ({ cost_usd }) => (cost_usd === null ? "–" : dollars(cost_usd, language)) },
         { header: t("evaluations.at"), cell: ({ created_at }) => moment(created_at) },
       ]}

@@ -62,18 +62,19 @@ function AttemptFacts({ report: { attempts, judged, judge, left_out, infrastruct
 
 function SuiteFigures({ suite }: { suite: SuiteResult }) {
   const { t } = useI18n();
+  const { number, scoreText, stepsText, spreadText } = useFigures();
   const { tasks, runs, human, normalised } = suite;
   return (
     <Facts
       facts={[
         [t("evaluations.success"), <RateText key="rate" rate={suite.successes} />],
         [t("evaluations.score"), scoreText(suite)],
-        ...(normalised === null ? [] : ([[t("evaluations.normalised"), fixed(normalised, 2)]] as const)),
-        ...(human === null ? [] : ([[t("evaluations.human"), fixed(human, 1)]] as const)),
+        ...(normalised === null ? [] : ([[t("evaluations.normalised"), number(normalised, 2)]] as const)),
+        ...(human === null ? [] : ([[t("evaluations.human"), number(human, 1)]] as const)),
         [t("evaluations.of_tasks"), spreadText(tasks)],
         ...(runs && runs.count > 1 ? ([[t("evaluations.of_runs"), spreadText(runs)]] as const) : []),
         [t("evaluations.steps"), stepsText(suite)],
-        [t("evaluations.reply_tokens"), fixed(suite.reply_tokens, 0)],
+        [t("evaluations.reply_tokens"), number(suite.reply_tokens, 0)],
       ]}
     />
   );
@@ -81,6 +82,7 @@ function SuiteFigures({ suite }: { suite: SuiteResult }) {
 
 function Tasks({ tasks, name, before }: { tasks: readonly TaskResult[]; name: string; before: Props["before"] }) {
   const { t } = useI18n();
+  const { number, scoreText, stepsText } = useFigures();
   const earlier = (task: TaskResult): Named | undefined => {
     const found = before?.report.tasks.find((each) => taskName(each) === taskName(task));
     return found && before ? { name: before.name, result: found } : undefined;
@@ -95,7 +97,7 @@ function Tasks({ tasks, name, before }: { tasks: readonly TaskResult[]; name: st
         { header: t("evaluations.pass_at"), help: t("evaluations.pass_at.help"), kind: "number", cell: (task) => <PassAtText task={task} /> },
         { header: t("evaluations.score"), kind: "number", cell: scoreText },
         { header: t("evaluations.steps"), help: t("evaluations.steps.help"), kind: "number", cell: stepsText },
-        { header: t("evaluations.reply_tokens"), kind: "number", cell: ({ reply_tokens }) => fixed(reply_tokens, 0) },
+        { header: t("evaluations.reply_tokens"), kind: "number", cell: ({ reply_tokens }) => number(reply_tokens, 0) },
       ]}
       details={{
         header: t("evaluations.curves"),
@@ -127,13 +129,16 @@ function Facts({ facts }: { facts: readonly Fact[] }) {
   );
 }
 
-const fixed = (value: number | null, digits: number): string => value?.toFixed(digits) ?? "–";
-
-const scoreText = ({ score, score_low: low, score_high: high }: Pick<TaskResult, "score" | "score_low" | "score_high">): string =>
-  fixed(score, 2) + (low !== null && high !== null ? ` (${low.toFixed(2)}–${high.toFixed(2)})` : "");
-
-const stepsText = ({ steps, steps_of_successes }: Pick<TaskResult, "steps" | "steps_of_successes">): string =>
-  fixed(steps, 1) + (steps_of_successes === null ? "" : ` (${steps_of_successes.toFixed(1)})`);
-
-const spreadText = ({ mean, deviation, count }: SuiteResult["tasks"]): string =>
-  `${(100 * mean).toFixed(1)} %${deviation === null ? "" : ` ± ${(100 * deviation).toFixed(1)}`} (${count})`;
+/** The texts of figures that belong together. */
+function useFigures() {
+  const { number, percent } = useI18n();
+  return {
+    number,
+    scoreText: ({ score, score_low: low, score_high: high }: Pick<TaskResult, "score" | "score_low" | "score_high">): string =>
+      number(score, 2) + (low !== null && high !== null ? ` (${number(low, 2)}–${number(high, 2)})` : ""),
+    stepsText: ({ steps, steps_of_successes }: Pick<TaskResult, "steps" | "steps_of_successes">): string =>
+      number(steps, 1) + (steps_of_successes === null ? "" : ` (${number(steps_of_successes, 1)})`),
+    spreadText: ({ mean, deviation, count }: SuiteResult["tasks"]): string =>
+      `${percent(mean, 1)}${deviation === null ? "" : ` ± ${number(100 * deviation, 1)}`} (${number(count)})`,
+  };
+}

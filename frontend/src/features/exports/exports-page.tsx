@@ -4,10 +4,9 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useSearchParams } from "react-router";
 
-import type { ExportFilters, ExportOut, ExportPlan } from "@/generated/api";
+import type { ExportOut } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
-import { ApiCalls } from "@/shared/ui/api-calls";
 import { Dialog } from "@/shared/ui/dialog";
 import { QueryRows } from "@/shared/ui/tables/query-rows";
 import { Page, Section } from "@/shared/ui/page";
@@ -22,9 +21,6 @@ import { ImportsSection } from "./imports/section";
 import { facetsQuery } from "./search/api";
 import { SearchSections } from "./search/search-sections";
 import { VersionTable } from "./version-table";
-
-/** The body of a call that exports accepted trajectories; the server has defaults for the rest. */
-const ACCEPTED = { filters: { review: "accepted" }, plan: { format: "canonical" } } satisfies { filters: Partial<ExportFilters>; plan: Partial<ExportPlan> };
 
 export default function ExportsPage() {
   const { t } = useI18n();
@@ -73,12 +69,6 @@ function Files() {
         <QueryRows query={exports} none={t("exports.none")} help={t("exports.none.help")}>
           {(rows) => <ExportTable exports={rows} frozen={frozen} onFreeze={setFreezing} />}
         </QueryRows>
-        <ApiCalls
-          calls={[
-            { title: t("exports.call.list"), method: "GET", path: "/exports" },
-            { title: t("exports.call.start"), method: "POST", path: "/exports", body: ACCEPTED },
-          ]}
-        />
       </Section>
       <Section title={t("versions.title")}>
         <QueryRows query={versions} none={t("versions.none")} help={t("versions.none.help")}>

@@ -13,7 +13,7 @@ import styles from "./flywheel.module.css";
 const PHASES = ["rl", "sft", "ct"] as const satisfies readonly Curve["phase"][];
 
 export function CycleCurves({ cycles }: { cycles: readonly TurnRow[] }) {
-  const { t } = useI18n();
+  const { t, rounded } = useI18n();
   const [chosen, setChosen] = useState<string | null>(null);
   const figures = figuresByCycle(cycles);
   const available = PHASES.flatMap((phase) => NAMED_FIGURES.map((name) => `${phase}/${name}`)).filter((key) => (figures.get(key)?.length ?? 0) > 1);
@@ -37,7 +37,7 @@ export function CycleCurves({ cycles }: { cycles: readonly TurnRow[] }) {
         data={points.map(({ cycle, value }) => ({ cycle: String(cycle), [name]: value }))}
         lineChartProps={{ accessibilityLayer: false }}
         yAxisProps={{ tickCount: 3, domain: ["auto", "auto"], width: 56 }}
-        valueFormatter={(value) => String(Number(value.toPrecision(3)))}
+        valueFormatter={(value) => rounded(value)}
         series={[{ name, color: "var(--ph-auto)" }]}
         curveType="linear"
       />

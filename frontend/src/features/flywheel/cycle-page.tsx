@@ -136,9 +136,9 @@ function Gate({ cycle: { row, compared }, untrained }: { cycle: TurnOut; untrain
 
 /** What people did in the episodes of the cycle, and what an hour of it gained at the gate. */
 function People({ people }: { people: PeopleTime }) {
-  const { t } = useI18n();
-  const points = (share: number) => `${share > 0 ? "+" : ""}${(share * 100).toFixed(1)}`;
-  const hours = people.hours.toFixed(2);
+  const { t, number, signed } = useI18n();
+  const points = (share: number) => signed(share * 100, 1);
+  const hours = number(people.hours, 2);
   return (
     <Section title={t("flywheel.people")}>
       <p className={styles.note}>

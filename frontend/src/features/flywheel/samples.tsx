@@ -52,7 +52,7 @@ function RouteSamples({ cycle, route }: { cycle: string; route: RouteName }) {
 }
 
 export function SampleTable({ samples }: { samples: readonly SampleOut[] }) {
-  const { t } = useI18n();
+  const { t, number } = useI18n();
   return (
     <DataTable
       rows={samples}
@@ -67,7 +67,7 @@ export function SampleTable({ samples }: { samples: readonly SampleOut[] }) {
             </Anchor>
           ),
         },
-        { header: t("flywheel.value"), kind: "number", cell: ({ value }) => value?.toFixed(2) ?? "–" },
+        { header: t("flywheel.value"), kind: "number", cell: ({ value }) => number(value, 2) },
         { header: t("flywheel.value_source"), cell: (sample) => <ValueSource sample={sample} /> },
         {
           header: t("flywheel.executable"),

@@ -89,7 +89,7 @@ function Training({ curve, comparison }: { curve: Curve; comparison: Comparison 
 }
 
 function CurveFigure({ name, curve, comparison }: { name: string; curve: Curve; comparison: Comparison | undefined }) {
-  const { t } = useI18n();
+  const { t, number, rounded } = useI18n();
   const what = figureName(name, t);
   const phase = trainingName(curve, t);
   const other = comparison?.curve?.figures[name] ? { name: comparison.name, curve: comparison.curve } : undefined;
@@ -98,7 +98,7 @@ function CurveFigure({ name, curve, comparison }: { name: string; curve: Curve; 
   return (
     <figure
       className={styles.chart}
-      aria-label={t("flywheel.curve", { phase, what, updates: curve.updates.at(-1) ?? 0, value: last?.toFixed(3) ?? "–" })}
+      aria-label={t("flywheel.curve", { phase, what, updates: curve.updates.at(-1) ?? 0, value: number(last, 3) })}
     >
       <figcaption className={styles.caption}>
         {phase}: {what}
@@ -111,7 +111,7 @@ function CurveFigure({ name, curve, comparison }: { name: string; curve: Curve; 
         lineChartProps={{ accessibilityLayer: false }}
         xAxisProps={{ interval: "equidistantPreserveStart", padding: { right: 12 } }}
         yAxisProps={{ tickCount: 3, domain: ["auto", "auto"], width: 56 }}
-        valueFormatter={(value) => String(Number(value.toPrecision(3)))}
+        valueFormatter={(value) => rounded(value)}
         withDots={false}
         series={[
           { name: own, color: "var(--ph-auto)" },

@@ -31,7 +31,7 @@ export function TrainingUses({ episodeId }: { episodeId: string }) {
 }
 
 function CycleUse({ lineage: { wheel: flywheel, turn: cycle, turn_id: cycleId, sample, taught: checkpoints } }: { lineage: TrajectoryLineage }) {
-  const { t } = useI18n();
+  const { t, number } = useI18n();
   return (
     <div>
       <Anchor component={Link} to={`/flywheel/${cycleId}`} size="sm">
@@ -40,7 +40,7 @@ function CycleUse({ lineage: { wheel: flywheel, turn: cycle, turn_id: cycleId, s
       {sample.route && <Badge tone={sample.route === "none" ? "neutral" : "ok"}>{t(`flywheel.route.${sample.route}`)}</Badge>}{" "}
       <span className={styles.quiet}>
         {sample.reason && t(`flywheel.reason.${sample.reason}`)}
-        {sample.value !== null && ` · ${t("flywheel.value")} ${sample.value.toFixed(2)}`}
+        {sample.value !== null && ` · ${t("flywheel.value")} ${number(sample.value, 2)}`}
       </span>
       {checkpoints.length > 0 && (
         <ul>

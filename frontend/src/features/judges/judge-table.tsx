@@ -15,7 +15,7 @@ import styles from "./judges.module.css";
 type Props = { readonly rows: readonly JudgeRow[]; readonly onThreshold: (row: JudgeRow) => void };
 
 export function JudgeTable({ rows, onThreshold }: Props) {
-  const { t } = useI18n();
+  const { t, number } = useI18n();
   const change = useChange();
   return (
     <>
@@ -34,19 +34,19 @@ export function JudgeTable({ rows, onThreshold }: Props) {
                 variant="default"
                 size="compact-xs"
                 aria-label={t("judges.choose_one", {
-                  threshold: row.threshold.toFixed(2),
+                  threshold: number(row.threshold, 2),
                   judge: row.judge.ref.name,
                   pool: row.pool.name,
                 })}
                 onClick={() => onThreshold(row)}
               >
-                {row.threshold.toFixed(2)}
+                {number(row.threshold, 2)}
               </Button>
             ),
           },
           { header: t("judges.precision"), kind: "number", cell: ({ at_threshold: at }) => <RateText rate={at?.precision ?? null} /> },
           { header: t("judges.recall"), kind: "number", cell: ({ at_threshold: at }) => <RateText rate={at?.recall ?? null} /> },
-          { header: t("judges.f1"), kind: "number", cell: ({ at_threshold: at }) => at?.f1?.toFixed(2) ?? "–" },
+          { header: t("judges.f1"), kind: "number", cell: ({ at_threshold: at }) => number(at?.f1, 2) },
           {
             header: t("judges.false_positives"),
             kind: "number",

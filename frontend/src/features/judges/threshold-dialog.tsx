@@ -27,7 +27,7 @@ export function ThresholdDialog({ row, onClose }: Props) {
 }
 
 function Thresholds({ row, onDone }: { row: JudgeRow; onDone: () => void }) {
-  const { t } = useI18n();
+  const { t, number } = useI18n();
   const sweep = useQuery(sweepQuery(assignmentOf(row)));
   const change = useChange();
   if (sweep.isPending) return <Loading />;
@@ -48,13 +48,13 @@ function Thresholds({ row, onDone }: { row: JudgeRow; onDone: () => void }) {
               kind: "name",
               cell: ({ threshold }) => (
                 <>
-                  {threshold.toFixed(2)} {threshold === sweep.data.best && <Badge tone="ok">{t("judges.best")}</Badge>}
+                  {number(threshold, 2)} {threshold === sweep.data.best && <Badge tone="ok">{t("judges.best")}</Badge>}
                 </>
               ),
             },
             { header: t("judges.precision"), kind: "number", cell: (point) => <RateText rate={point.precision} /> },
             { header: t("judges.recall"), kind: "number", cell: (point) => <RateText rate={point.recall} /> },
-            { header: t("judges.f1"), kind: "number", cell: ({ f1 }) => f1?.toFixed(2) ?? "–" },
+            { header: t("judges.f1"), kind: "number", cell: ({ f1 }) => number(f1, 2) },
             { header: t("judges.false_positives"), kind: "number", cell: (point) => <RateText rate={point.false_positive_rate} /> },
             {
               header: t("judges.actions"),
@@ -66,7 +66,7 @@ function Thresholds({ row, onDone }: { row: JudgeRow; onDone: () => void }) {
                   <Button
                     variant="default"
                     size="compact-xs"
-                    aria-label={t("judges.use_one", { threshold: threshold.toFixed(2) })}
+                    aria-label={t("judges.use_one", { threshold: number(threshold, 2) })}
                     onClick={() => use(threshold)}
                   >
                     {t("judges.use")}

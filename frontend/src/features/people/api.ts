@@ -1,8 +1,10 @@
 /** People over HTTP: who is here, invitations, groups, the audit log, and an admin's changes. */
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { infiniteQueryOptions, keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
 import type { EraseIn, GroupIn, InvitationIn, PersonIn } from "@/generated/api";
 import { request } from "@/shared/api/http";
+
+import { toApiQuery, type Filters } from "./audit-filters";
 
 export const ROLES = ["annotator", "reviewer", "researcher", "admin"] as const;
 
@@ -24,12 +26,17 @@ export const invitationsQuery = queryOptions({
   queryFn: () => request("GET", "/invitations"),
 });
 
-export const auditQuery = (words: string, verb: string | null) =>
+export const auditQuery = (filters: Filters) =>
   infiniteQueryOptions({
-    queryKey: ["audit", words, verb],
-    queryFn: ({ pageParam }) => request("GET", `/audit?${search({ words, verb, before: pageParam })}`),
+    queryKey: ["audit", filters],
+    queryFn: ({ pageParam }) => {
+      const query = toApiQuery(filters);
+      if (pageParam) query.set("before", String(pageParam));
+      return request("GET", `/audit?${query.toString()}`);
+    },
     initialPageParam: 0,
     getNextPageParam: (page) => page.next,
+    placeholderData: keepPreviousData,
   });
 
 /** A change to one of the lists; all of them are asked for again, for most changes show in two. */

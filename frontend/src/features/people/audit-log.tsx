@@ -1,70 +1,156 @@
-/** Who did what, searched by words and by what was done, the newest first. */
+/** Who did what, the newest first; narrowed by the address. */
 import { Button, Select, TextInput } from "@mantine/core";
-import { useDebouncedValue } from "@mantine/hooks";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useState } from "react";
-import { Link } from "react-router";
+import { Link, useSearchParams } from "react-router";
 
+import type { AuditOut } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { DataTable } from "@/shared/ui/tables/data-table";
+import { PersonSelect } from "@/shared/ui/person-select";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
+import { DataTable } from "@/shared/ui/tables/data-table";
 
 import { auditQuery } from "./api";
 import { formatDetails, shortenSubject } from "./audit";
+import { fromSearch, KINDS, toSearch, type Filters, type Verb } from "./audit-filters";
 import styles from "./people.module.css";
 
-const DEBOUNCE_MS = 250;
-
 export function AuditLog() {
-  const { t, moment } = useI18n();
-  const [words, setWords] = useState("");
-  const [verb, setVerb] = useState<string | null>(null);
-  const log = useInfiniteQuery(auditQuery(useDebouncedValue(words, DEBOUNCE_MS)[0], verb));
-  const rows = log.data?.pages.flatMap((page) => page.items) ?? [];
+  const { t } = useI18n();
+  const [search, setSearch] = useSearchParams();
+  const filters = fromSearch(search);
+  const log = useInfiniteQuery(auditQuery(filters));
+  const pages = log.data?.pages ?? [];
+  const rows = pages.flatMap((page) => page.items);
+  const verbs = pages[0]?.verbs ?? [];
   return (
     <>
-      <div className={styles.form} role="search">
-        <TextInput label={t("audit.words")} value={words} onChange={(event) => setWords(event.currentTarget.value)} />
-        <Select
-          label={t("audit.verb")}
-          placeholder={t("audit.any_verb")}
-          clearable
-          searchable
-          data={[...(log.data?.pages[0]?.verbs ?? [])]}
-          value={verb}
-          onChange={setVerb}
-        />
-      </div>
+      <FilterBar filters={filters} verbs={verbs} onChange={(patch) => setSearch(toSearch({ ...filters, ...patch }), { replace: true })} />
       {log.isPending && <Loading />}
       {log.isError && <ErrorState error={log.error} onRetry={() => void log.refetch()} />}
-      {log.isSuccess && rows.length === 0 && <Empty title={t("audit.none")}>{t("audit.none.help")}</Empty>}
-      {rows.length > 0 && (
-        <DataTable
-          label={t("audit.title")}
-          rows={rows}
-          keyOf={(row) => row.id}
-          columns={[
-            { header: t("audit.when"), kind: "name", className: styles.when, cell: (row) => moment(row.at) },
-            { header: t("audit.who"), cell: (row) => row.actor ?? t("audit.system") },
-            { header: t("audit.what"), cell: (row) => row.verb },
-            { header: t("audit.subject"), fullText: (row) => row.subject, cell: (row) => <Subject subject={row.subject} /> },
-            { header: t("audit.details"), className: styles.details, cell: (row) => formatDetails(row.details) },
-          ]}
-        />
+      {log.isSuccess && rows.length === 0 && (
+        <NoEntries narrowed={toSearch(filters).size > 0} further={log.hasNextPage} onReset={() => setSearch({}, { replace: true })} />
       )}
-      {log.hasNextPage && (
-        <div className={styles.more}>
-          <Button variant="default" loading={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()}>
-            {t("people.more")}
-          </Button>
-        </div>
-      )}
+      {rows.length > 0 && <Entries rows={rows} verbs={verbs} />}
+      {log.hasNextPage && <More label={t(rows.length === 0 ? "audit.search_older" : "people.more")} loading={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()} />}
     </>
   );
 }
 
+function More({ label, loading, onClick }: { readonly label: string; readonly loading: boolean; readonly onClick: () => void }) {
+  return (
+    <div className={styles.more}>
+      <Button variant="default" loading={loading} onClick={onClick}>
+        {label}
+      </Button>
+    </div>
+  );
+}
+
+function Entries({ rows, verbs }: { readonly rows: readonly AuditOut[]; readonly verbs: readonly Verb[] }) {
+  const { t, moment } = useI18n();
+  const verbText = (verb: string) => (isOneOf(verbs, verb) ? t(`audit.verb.${verb}`) : verb);
+  return (
+    <DataTable
+      label={t("audit.title")}
+      rows={rows}
+      keyOf={(row) => row.id}
+      columns={[
+        { header: t("audit.when"), kind: "name", className: styles.when, cell: (row) => moment(row.at) },
+        { header: t("audit.who"), cell: (row) => row.actor ?? t("audit.system") },
+        { header: t("audit.what"), fullText: (row) => row.verb, cell: (row) => verbText(row.verb) },
+        { header: t("audit.subject"), fullText: (row) => row.subject, cell: (row) => <Subject subject={row.subject} /> },
+        { header: t("audit.details"), className: styles.details, cell: (row) => formatDetails(row.details) },
+      ]}
+    />
+  );
+}
+
+type NoEntriesProps = {
+  readonly narrowed: boolean;
+  /** There are older entries that were not searched yet. */
+  readonly further: boolean;
+  readonly onReset: () => void;
+};
+
+function NoEntries({ narrowed, further, onReset }: NoEntriesProps) {
+  const { t } = useI18n();
+  if (!narrowed) return <Empty title={t("audit.none_yet")} />;
+  return (
+    <Empty
+      title={t(further ? "audit.none_newest" : "audit.none")}
+      action={
+        <Button variant="default" onClick={onReset}>
+          {t("audit.reset")}
+        </Button>
+      }
+    >
+      {t("audit.none.help")}
+    </Empty>
+  );
+}
+
+type FilterBarProps = { readonly filters: Filters; readonly verbs: readonly Verb[]; readonly onChange: (patch: Partial<Filters>) => void };
+
+function FilterBar({ filters, verbs, onChange }: FilterBarProps) {
+  const { t } = useI18n();
+  return (
+    <div className={styles.form} role="search" aria-label={t("audit.title")}>
+      <PersonSelect label={t("audit.who")} placeholder={t("audit.anybody")} value={filters.actor || null} onChange={(actor) => onChange({ actor: actor ?? "" })} />
+      <Select
+        label={t("audit.verb")}
+        placeholder={t("audit.any_verb")}
+        clearable
+        searchable
+        data={verbs.map((verb) => ({ value: verb, label: t(`audit.verb.${verb}`) })).sort((one, other) => one.label.localeCompare(other.label))}
+        value={filters.verb || null}
+        onChange={(verb) => onChange({ verb: verb ?? "" })}
+      />
+      <Select
+        label={t("audit.kind")}
+        placeholder={t("audit.any_kind")}
+        clearable
+        searchable
+        data={KINDS.map((kind) => ({ value: kind, label: t(`audit.kind.${kind}`) }))}
+        value={filters.kind || null}
+        onChange={(kind) => onChange({ kind: kind ?? "", id: "" })}
+      />
+      <Words label={t("audit.id")} value={filters.id} disabled={filters.kind === ""} onChange={(id) => onChange({ id })} />
+      {(["since", "until"] as const).map((name) => (
+        <TextInput
+          key={name}
+          type="date"
+          label={t(`audit.${name}`)}
+          value={filters[name]}
+          onChange={(event) => onChange({ [name]: event.currentTarget.value })}
+        />
+      ))}
+      <Words label={t("audit.words")} value={filters.words} onChange={(words) => onChange({ words })} />
+    </div>
+  );
+}
+
+type WordsProps = { readonly label: string; readonly value: string; readonly disabled?: boolean; readonly onChange: (text: string) => void };
+
+/** Text that narrows once the field is left or Enter is pressed. */
+function Words({ label, value, disabled, onChange }: WordsProps) {
+  return (
+    <TextInput
+      key={value}
+      label={label}
+      disabled={disabled}
+      defaultValue={value}
+      onBlur={(event) => event.currentTarget.value.trim() !== value && onChange(event.currentTarget.value.trim())}
+      onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
+    />
+  );
+}
+
+const isOneOf = <Known extends string>(known: readonly Known[], text: string): text is Known => (known as readonly string[]).includes(text);
+
 /** What an entry is about: an episode opens, everything else is named. */
 function Subject({ subject }: { subject: string }) {
-  const [kind, id] = subject.split(":");
-  return kind === "episode" && id ? <Link to={`/episodes/${id}`}>{shortenSubject(subject)}</Link> : shortenSubject(subject);
+  const { t } = useI18n();
+  const [kind = "", id] = subject.split(":");
+  if (kind === "episode" && id) return <Link to={`/episodes/${id}`}>{`${t("audit.kind.episode")} ${shortenSubject(id)}`}</Link>;
+  return isOneOf(KINDS, kind) ? `${t(`audit.kind.${kind}`)} ${shortenSubject(subject.slice(kind.length + 1))}`.trim() : shortenSubject(subject);
 }

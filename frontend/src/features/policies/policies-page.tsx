@@ -3,10 +3,9 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
-import type { PoolPolicies, RevisionRegistration, RevisionSummary } from "@/generated/api";
+import type { PoolPolicies, RevisionSummary } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
-import { ApiCalls } from "@/shared/ui/api-calls";
 import { Page, Section } from "@/shared/ui/page";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
@@ -78,17 +77,6 @@ function Registry({ revisions, pools }: Props) {
             onCopy={(from) => setOpen({ what: "register", from })}
           />
         )}
-        <ApiCalls
-          calls={[
-            { title: t("policies.call.list"), method: "GET", path: "/policies" },
-            {
-              title: t("policies.call.register"),
-              method: "POST",
-              path: "/policies",
-              body: { name: "my-policy", revision: "r1", dialect: "ui_tars_1_5", base_url: "http://127.0.0.1:8095/v1", model: "my-model" } satisfies RevisionRegistration,
-            },
-          ]}
-        />
       </Section>
       <ChangeDialog pool={poolOf("change")} revisions={revisions.filter(({ retired }) => !retired)} onClose={close} />
       <GateDialog pool={poolOf("gate")} onClose={close} />

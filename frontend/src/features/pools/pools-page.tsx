@@ -3,9 +3,8 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
-import type { Board, PoolCreate, PoolRow, PoolSettings } from "@/generated/api";
+import type { Board, PoolRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { ApiCalls } from "@/shared/ui/api-calls";
 import { Page, Section } from "@/shared/ui/page";
 import { Problem } from "@/shared/ui/problem";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
@@ -20,9 +19,6 @@ import { SettingsDialog } from "./settings-form";
 import { StopDialog } from "./stop-dialog";
 import { TasksDialog } from "./tasks-dialog";
 import { BulkEditBar } from "./bulk-edit";
-
-/** The body of a call that creates a pool; the server has defaults for the other settings. */
-const NEW_POOL = { settings: { name: "My pool", platform: "browser", image: "browser" } } satisfies Omit<PoolCreate, "settings"> & { settings: Partial<PoolSettings> };
 
 export default function PoolsPage() {
   const { t } = useI18n();
@@ -82,12 +78,6 @@ function Pools({ board }: { readonly board: Board }) {
             onStart={({ id }) => change.mutate({ type: "start", pool: id })}
           />
         )}
-        <ApiCalls
-          calls={[
-            { title: t("pools.call.list"), method: "GET", path: "/pools/board" },
-            { title: t("pools.call.make"), method: "POST", path: "/pools", body: NEW_POOL },
-          ]}
-        />
       </Section>
       <Section title={t("pools.board")}>
         <AssignmentBoard board={board} />

@@ -1,9 +1,9 @@
 /** The tasks of a pool: searched and changed, and added from a file or a suite once it was seen what that would add. */
 import { Stack } from "@mantine/core";
 
-import type { PoolRow, SuiteIn } from "@/generated/api";
+import type { PoolRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { ApiCalls } from "@/shared/ui/api-calls";
+import { apiCall, ApiCalls } from "@/shared/ui/api-calls";
 import { Dialog } from "@/shared/ui/dialog";
 
 import { TaskList } from "./task-list";
@@ -21,9 +21,9 @@ export function TasksDialog({ pool, onClose }: Props) {
           <TaskList pool={pool.id} />
           <ApiCalls
             calls={[
-              { title: t("pools.call.tasks"), method: "GET", path: `/pools/${pool.id}/tasks` },
-              { title: t("pools.call.definitions"), method: "GET", path: `/pools/definitions?${new URLSearchParams({ pool: pool.settings.name }).toString()}` },
-              { title: t("pools.call.suite"), method: "POST", path: `/pools/${pool.id}/suite`, body: { suite: "drills", seeds: 2 } satisfies SuiteIn },
+              apiCall("pools.call.tasks", "GET", `/pools/${pool.id}/tasks`),
+              apiCall("pools.call.definitions", "GET", `/pools/definitions?${new URLSearchParams({ pool: pool.settings.name }).toString()}`),
+              apiCall("pools.call.suite", "POST", `/pools/${pool.id}/suite`, { suite: "drills", seeds: 2 }),
             ]}
           />
         </Stack>

@@ -7,7 +7,7 @@ import { DataTable } from "@/shared/ui/tables/data-table";
 import { Empty } from "@/shared/ui/states";
 
 export function QueueAgeTable({ queues }: { queues: readonly QueueAge[] }) {
-  const { t, relative } = useI18n();
+  const { t, relative, number } = useI18n();
   const since = (at: string | null) => (at === null ? "–" : relative(at));
   return (
     <Figures
@@ -15,10 +15,10 @@ export function QueueAgeTable({ queues }: { queues: readonly QueueAge[] }) {
       heads={["reports.only.pool", "reports.waiting", "reports.oldest", "reports.held", "reports.to_review", "reports.oldest"]}
       rows={queues.map((queue) => [
         queue.pool,
-        queue.tasks_waiting.toLocaleString(),
+        number(queue.tasks_waiting),
         since(queue.oldest_task_at),
-        queue.tasks_held.toLocaleString(),
-        queue.reviews_waiting.toLocaleString(),
+        number(queue.tasks_held),
+        number(queue.reviews_waiting),
         since(queue.oldest_review_at),
       ])}
       name={t("reports.queues")}
@@ -27,14 +27,14 @@ export function QueueAgeTable({ queues }: { queues: readonly QueueAge[] }) {
 }
 
 export function LatencyTable({ latencies }: { latencies: readonly Latency[] }) {
-  const { t, duration } = useI18n();
+  const { t, duration, number } = useI18n();
   return (
     <Figures
       empty="reports.no_proposals"
       heads={["reports.only.policy", "reports.proposals", "reports.median", "reports.p95_head", "reports.p99_head"]}
       rows={latencies.map((row) => [
         row.policy,
-        row.count.toLocaleString(),
+        number(row.count),
         duration(row.p50_ms),
         duration(row.p95_ms),
         duration(row.p99_ms),
@@ -45,12 +45,12 @@ export function LatencyTable({ latencies }: { latencies: readonly Latency[] }) {
 }
 
 export function MachineTable({ machines }: { machines: readonly MachineUsage[] }) {
-  const { t } = useI18n();
+  const { t, number } = useI18n();
   return (
     <Figures
       empty="reports.no_machines"
       heads={["reports.image", "reports.platform", "reports.episodes", "reports.hours"]}
-      rows={machines.map((row) => [row.image, row.platform, row.episodes.toLocaleString(), row.hours.toFixed(1)])}
+      rows={machines.map((row) => [row.image, row.platform, number(row.episodes), number(row.hours, 1)])}
       name={t("reports.machines")}
     />
   );

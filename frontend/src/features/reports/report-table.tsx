@@ -51,12 +51,12 @@ const FIGURES = ["episodes", "success", "returned", "steps", "override", "edit",
 type FigureName = (typeof FIGURES)[number];
 
 function Figure({ figures, column }: { figures: Figures; column: FigureName }) {
-  const { percent, duration } = useI18n();
+  const { percent, duration, number } = useI18n();
   const decided = figures.accepted + figures.edited + figures.overridden + figures.taken_over;
   switch (column) {
     case "episodes":
     case "steps":
-      return figures[column].toLocaleString();
+      return number(figures[column]);
     case "success":
     case "returned":
     case "override":

@@ -6,18 +6,18 @@ import { RateText } from "@/shared/ui/tables/rate";
 import styles from "./reports.module.css";
 
 export function Tiles({ figures }: { figures: Figures }) {
-  const { t, duration } = useI18n();
+  const { t, duration, number } = useI18n();
   const time = (ms: number | null) => (ms === null ? "–" : duration(ms));
   return (
     <dl className={styles.tiles}>
       <div>
         <dt>{t("reports.episodes")}</dt>
-        <dd>{figures.episodes.toLocaleString()}</dd>
+        <dd>{number(figures.episodes)}</dd>
         <dd className={styles.note}>{t("reports.finished_of", { count: figures.finished })}</dd>
       </div>
       <div>
         <dt>{t("reports.steps")}</dt>
-        <dd>{figures.steps.toLocaleString()}</dd>
+        <dd>{number(figures.steps)}</dd>
         <dd className={styles.note}>
           {figures.hours > 0 ? t("reports.per_hour", { count: Math.round(figures.steps / figures.hours) }) : "–"}
         </dd>

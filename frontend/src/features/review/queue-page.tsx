@@ -1,5 +1,5 @@
 /** The review queue: what waits, oldest first, narrowed by the address; Enter begins. */
-import { Button, Select, Switch, TextInput } from "@mantine/core";
+import { Button, Select, Switch } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearchParams } from "react-router";
@@ -12,6 +12,7 @@ import { Badge, disagree, OutcomeBadge, VerdictBadge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
 import { DataTable } from "@/shared/ui/tables/data-table";
 import { Page, Section } from "@/shared/ui/page";
+import { PersonSelect } from "@/shared/ui/person-select";
 import { Problem } from "@/shared/ui/problem";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
@@ -107,14 +108,12 @@ function FilterBar({ filters, change }: { filters: Filters; change: (patch: Part
         value={filters.outcome}
         onChange={(outcome) => change({ outcome: OUTCOMES.find((known) => known === outcome) ?? null })}
       />
-      <TextInput
+      <PersonSelect
         aria-label={t("episodes.annotator")}
         placeholder={t("episodes.annotator")}
         w={150}
-        key={filters.annotator}
-        defaultValue={filters.annotator ?? ""}
-        onBlur={(event) => change({ annotator: event.currentTarget.value.trim() || null })}
-        onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
+        value={filters.annotator}
+        onChange={(annotator) => change({ annotator })}
       />
       <Switch label={t("reviews.returned_only")} checked={filters.returned} onChange={(event) => change({ returned: event.currentTarget.checked })} />
     </div>

@@ -23,7 +23,7 @@ export class NetworkError extends Error {
   }
 }
 
-type Method = "GET" | "HEAD" | "POST" | "PATCH" | "DELETE";
+export type Method = "GET" | "HEAD" | "POST" | "PATCH" | "DELETE";
 
 /** A path as its route is named: without the query, and `{}` for each segment that is not written out. */
 type Pattern<Path extends string> = Path extends `${infer Before}?${string}`
@@ -35,6 +35,9 @@ type Segment<Text extends string> = Partial<Record<Text, unknown>> extends Recor
 
 type Route<M extends Method, Path extends string> = RouteNamed<`${M} ${Pattern<Path>}`>;
 type RouteNamed<Name extends string> = Name extends keyof Routes ? Routes[Name] : { body: "no such route"; answer: never };
+
+/** What a route takes; a path or a method that the API does not have takes the text "no such route". */
+export type RouteBody<M extends Method, Path extends string> = Route<M, Path>["body"];
 
 /** What may be sent where the API takes a T: it is not changed on the way. */
 type Sent<T> = T extends FormData ? T : T extends object ? { readonly [Key in keyof T]: Sent<T[Key]> } : T;

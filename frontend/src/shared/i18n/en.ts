@@ -1,4 +1,6 @@
 /** The English catalogue: the one that defines which messages exist. */
+import { apiCallMessages } from "./en/api-calls";
+import { auditMessages } from "./en/audit";
 import { benchmarkMessages } from "./en/benchmarks";
 import { branchMessages } from "./en/branch";
 import { browserMessages } from "./en/browser";
@@ -31,10 +33,12 @@ import { webhookMessages } from "./en/webhooks";
 
 export const en = {
   ...sharedMessages,
+  ...apiCallMessages,
   ...shellMessages,
   ...workspaceMessages,
   ...panelMessages,
   ...peopleMessages,
+  ...auditMessages,
   ...phoneMessages,
   ...browserMessages,
   ...machineMessages,

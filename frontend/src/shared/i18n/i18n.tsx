@@ -38,9 +38,13 @@ export type I18n = {
   time: (at: string | number) => string;
   /** A length of time in milliseconds: "640 ms", "3.2 s", "4 min". */
   duration: (ms: number) => string;
-  /** A figure with the marks of its thousands. */
-  number: (value: number) => string;
-  percent: (share: number) => string;
+  /** A figure with the marks of its thousands, exactly `digits` behind the point where they are given; a dash where there is none. */
+  number: (value: number | null | undefined, digits?: number) => string;
+  /** A figure as `number` has it, with its sign. */
+  signed: (value: number, digits?: number) => string;
+  /** A figure of the size of which nothing is known: three digits that count. */
+  rounded: (value: number) => string;
+  percent: (share: number, digits?: number) => string;
   bytes: (count: number) => string;
 };
 
@@ -60,14 +64,21 @@ export function i18nFor(language: Language): I18n {
       if (ms < 120_000) return `${number.format(ms / 1_000)} s`;
       return `${number.format(Math.round(ms / 60_000))} min`;
     },
-    number: (value) => new Intl.NumberFormat(locale, { maximumFractionDigits: 20 }).format(value),
-    percent: (share) => new Intl.NumberFormat(locale, { style: "percent" }).format(share),
+    number: (value, digits) => (value == null ? "–" : new Intl.NumberFormat(locale, digitsOf(digits, 20)).format(value)),
+    signed: (value, digits) => new Intl.NumberFormat(locale, { ...digitsOf(digits, 20), signDisplay: "exceptZero" }).format(value),
+    rounded: (value) => new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 }).format(value),
+    percent: (share, digits) => new Intl.NumberFormat(locale, { style: "percent", ...digitsOf(digits, 0) }).format(share),
     bytes: (count) => {
       const power = count < 1 ? 0 : Math.min(4, Math.floor(Math.log2(count) / 10));
       return `${number.format(count / 1024 ** power)} ${["B", "KiB", "MiB", "GiB", "TiB"][power] ?? ""}`;
     },
   };
 }
+
+const digitsOf = (digits: number | undefined, most: number): Intl.NumberFormatOptions => ({
+  minimumFractionDigits: digits ?? 0,
+  maximumFractionDigits: digits ?? most,
+});
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["day", 86_400_000],

@@ -1,4 +1,6 @@
 /** The Chinese catalogue; a missing or a surplus message fails the type check. */
+import { apiCallMessages } from "./zh/api-calls";
+import { auditMessages } from "./zh/audit";
 import { benchmarkMessages } from "./zh/benchmarks";
 import { branchMessages } from "./zh/branch";
 import { browserMessages } from "./zh/browser";
@@ -31,10 +33,12 @@ import { webhookMessages } from "./zh/webhooks";
 
 export const zh = {
   ...sharedMessages,
+  ...apiCallMessages,
   ...shellMessages,
   ...workspaceMessages,
   ...panelMessages,
   ...peopleMessages,
+  ...auditMessages,
   ...phoneMessages,
   ...browserMessages,
   ...machineMessages,

@@ -221,3 +221,38 @@ class TestAudit:
         assert "user.changed" in first["verbs"]
         assert admin.get("/api/audit?actor=nobody").json()["items"] == []
         assert admin.get("/api/audit?until=2001-01-01T00:00:00Z").json()["items"] == []
+
+    def test_it_is_narrowed_to_an_object_or_a_kind(self, world: World, admin: Client) -> None:
+        for user in (world.ada, world.ben):
+            send(admin, "patch", f"/people/{user.pk}", skills=["phones"])
+        one = admin.get(f"/api/audit?verb=user.changed&subject=user:{world.ada.pk}").json()["items"]
+        kind = admin.get("/api/audit?verb=user.changed&subject=user").json()["items"]
+        assert (len(one), len(kind)) == (1, 2)
+        assert admin.get("/api/audit?subject=use").json()["items"] == []
+
+    def test_words_are_searched_for_in_so_many_entries_at_once(
+        self, world: World, admin: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("annotation_app.audit.selectors.SEARCHED_ENTRIES", 2)
+        for number in range(5):
+            send(admin, "patch", f"/people/{world.ada.pk}", skills=[f"skill{number}"])
+        pages: list[int] = []
+        after = ""
+        while len(pages) < 5:
+            page = admin.get(f"/api/audit?verb=user.changed&words=skill1{after}").json()
+            pages.append(len(page["items"]))
+            if page["next"] is None:
+                break
+            after = f"&before={page['next']}"
+        assert pages == [0, 1, 0]
+
+    def test_an_end_before_the_beginning_is_named(self, admin: Client) -> None:
+        answer = admin.get("/api/audit?since=2026-01-02T00:00:00Z&until=2026-01-01")
+        assert (answer.status_code, answer.json()["extra"]["fields"][0]["field"]) == (422, "until")
+
+
+class TestNames:
+    def test_staff_choose_people_by_name(self, world: World, admin: Client) -> None:
+        assert {"username": "ada", "name": "Ada"} in admin.get("/api/people/names").json()
+        assert [row["username"] for row in admin.get("/api/people/names?search=ben").json()] == ["ben"]
+        assert world.client(world.ada).get("/api/people/names").status_code == 403

@@ -149,9 +149,12 @@ class TestTokens:
         User.objects.filter(pk=root.pk).update(is_active=False)
         assert self.asked(left) == 401
 
-    def test_a_token_is_for_the_registry_only(self, world: World, root: User) -> None:
+    def test_a_token_opens_no_account(self, world: World, root: User) -> None:
         token = token_make(username="root", name="trainer", days=1)
-        assert Client().get("/api/queue", headers={"Authorization": f"Bearer {token}"}).status_code == 401
+        client = Client(headers={"Authorization": f"Bearer {token}"})
+        assert client.get("/api/me/security").status_code == 401
+        assert client.post("/api/invitations", {"roles": ["admin"]}, content_type=JSON).status_code == 401
+        assert client.patch(f"/api/people/{root.pk}", {"roles": ["admin"]}, content_type=JSON).status_code == 401
 
     def test_a_session_still_needs_its_page(self, world: World, root: User) -> None:
         client = Client(enforce_csrf_checks=True)

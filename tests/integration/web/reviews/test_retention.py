@@ -261,16 +261,16 @@ def test_the_audit_log_is_kept_for_a_year_and_deleted_by_its_rule_alone(committe
     client = committed.client(alma)
     answer = client.post("/api/retention/rules", {"what": "audit", "days": 30}, content_type=JSON)
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid")
-    audit_record(actor=alma, verb="test.done", subject="test:1")
-    entry = AuditEntry.objects.get(verb="test.done")
+    audit_record(actor=alma, verb="task.reopened", subject="task:1")
+    entry = AuditEntry.objects.get(verb="task.reopened")
     with pytest.raises(DatabaseError, match="never changed"), transaction.atomic():
         entry.delete()
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE audit_auditentry DISABLE TRIGGER never_changed")
-        AuditEntry.objects.filter(verb="test.done").update(at=timezone.now() - LONG_AGO)
+        AuditEntry.objects.filter(verb="task.reopened").update(at=timezone.now() - LONG_AGO)
         cursor.execute("ALTER TABLE audit_auditentry ENABLE TRIGGER never_changed")
     assert rule_run(rule_id=rule(committed, alma, "audit").pk).items == 1
-    assert not AuditEntry.objects.filter(verb="test.done").exists()
+    assert not AuditEntry.objects.filter(verb="task.reopened").exists()
 
 
 def test_steps_are_never_deleted_not_even_by_retention(committed: World) -> None:

@@ -9,7 +9,7 @@ import styles from "./benchmarks.module.css";
 
 /** Renders nothing for benchmarks without games. */
 export function GameTable({ benchmark, rows }: { benchmark: string; rows: readonly LeaderboardRow[] }) {
-  const { t } = useI18n();
+  const { t, number } = useI18n();
   const names = [...new Set(rows.flatMap((row) => row.games.map((game) => game.name)))];
   if (names.length === 0) return null;
   return (
@@ -29,7 +29,7 @@ export function GameTable({ benchmark, rows }: { benchmark: string; rows: readon
           },
           { header: t("benchmarks.harness.column"), help: t("benchmarks.harness.help"), cell: (row) => <span className={styles.short}>{t(row.harness ? "benchmarks.harness.with" : "benchmarks.harness.without")}</span> },
           ...names.map((name) => ({ header: name, kind: "number" as const, cell: (row: LeaderboardRow) => <Game row={row} name={name} /> })),
-          { header: t("benchmarks.games.mean"), kind: "number", cell: (row) => row.games_mean?.toFixed(1) ?? "–" },
+          { header: t("benchmarks.games.mean"), kind: "number", cell: (row) => number(row.games_mean, 1) },
         ]}
       />
     </Section>
@@ -37,11 +37,12 @@ export function GameTable({ benchmark, rows }: { benchmark: string; rows: readon
 }
 
 function Game({ row, name }: { row: LeaderboardRow; name: string }) {
+  const { number } = useI18n();
   const game = row.games.find((each) => each.name === name);
   if (game === undefined) return <>–</>;
   return (
     <>
-      {game.raw.toFixed(1)} <span className={styles.note}>({game.normalised.toFixed(0)})</span>
+      {number(game.raw, 1)} <span className={styles.note}>({number(game.normalised, 0)})</span>
     </>
   );
 }

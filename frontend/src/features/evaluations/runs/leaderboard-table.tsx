@@ -11,10 +11,8 @@ import { RateText } from "@/shared/ui/tables/rate";
 
 import styles from "./benchmarks.module.css";
 
-const fixed = (value: number | null, digits: number): string => value?.toFixed(digits) ?? "–";
-
 export function LeaderboardTable({ rows }: { rows: readonly LeaderboardRow[] }) {
-  const { t, language } = useI18n();
+  const { t, language, number } = useI18n();
   return (
     <DataTable
       rows={rows}
@@ -40,9 +38,9 @@ export function LeaderboardTable({ rows }: { rows: readonly LeaderboardRow[] }) 
           ),
         },
         { header: t("benchmarks.score"), help: t("benchmarks.score.help"), kind: "number", cell: (row) => <Score row={row} /> },
-        { header: t("benchmarks.normalised"), help: t("benchmarks.normalised.help"), kind: "number", cell: (row) => fixed(row.normalised, 2) },
-        { header: t("benchmarks.human"), help: t("benchmarks.human.help"), kind: "number", cell: (row) => fixed(row.human, 1) },
-        { header: t("benchmarks.steps"), kind: "number", cell: (row) => fixed(row.steps, 1) },
+        { header: t("benchmarks.normalised"), help: t("benchmarks.normalised.help"), kind: "number", cell: (row) => number(row.normalised, 2) },
+        { header: t("benchmarks.human"), help: t("benchmarks.human.help"), kind: "number", cell: (row) => number(row.human, 1) },
+        { header: t("benchmarks.steps"), kind: "number", cell: (row) => number(row.steps, 1) },
         { header: t("benchmarks.cost"), kind: "number", cell: (row) => (row.cost_usd === null ? "–" : dollars(row.cost_usd, language)) },
         { header: t("benchmarks.lost"), help: t("benchmarks.lost.help"), kind: "number", cell: (row) => row.infrastructure },
         { header: t("benchmarks.finding"), help: t("benchmarks.finding.help"), cell: ({ finding }) => (finding === null ? "–" : t(`benchmarks.finding.${finding}`)) },
@@ -52,13 +50,14 @@ export function LeaderboardTable({ rows }: { rows: readonly LeaderboardRow[] }) 
 }
 
 function Score({ row: { score, score_low: low, score_high: high } }: { row: LeaderboardRow }) {
+  const { number } = useI18n();
   return (
     <>
-      {fixed(score, 2)}
+      {number(score, 2)}
       {low !== null && high !== null && (
         <span className={styles.note}>
           {" "}
-          ({low.toFixed(2)}–{high.toFixed(2)})
+          ({number(low, 2)}–{number(high, 2)})
         </span>
       )}
     </>

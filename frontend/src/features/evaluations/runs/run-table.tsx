@@ -150,7 +150,7 @@ export function Attempts({ run }: { run: BenchmarkRunRow }) {
 }
 
 function Records({ records }: { records: readonly AttemptRecord[] }) {
-  const { t, duration } = useI18n();
+  const { t, duration, number } = useI18n();
   if (records.length === 0) return <p className={styles.note}>{t("benchmarks.no_attempts")}</p>;
   return (
     <DataTable
@@ -172,7 +172,7 @@ function Records({ records }: { records: readonly AttemptRecord[] }) {
             </Badge>
           ),
         },
-        { header: t("benchmarks.reward"), kind: "number", cell: ({ reward }) => reward?.toFixed(2) ?? "–" },
+        { header: t("benchmarks.reward"), kind: "number", cell: ({ reward }) => number(reward, 2) },
         { header: t("benchmarks.points"), kind: "number", cell: ({ points }) => points ?? "–" },
         { header: t("benchmarks.steps"), kind: "number", cell: ({ steps }) => steps },
         { header: t("benchmarks.seconds"), kind: "number", cell: ({ seconds }) => (seconds === null ? "–" : duration(seconds * 1_000)) },

@@ -6,6 +6,7 @@ import { useState } from "react";
 import type { EpisodeSummary, Facets } from "@/generated/api";
 import type { Decision, Outcome } from "@/generated/vocabulary";
 import { useI18n, type Translate } from "@/shared/i18n/i18n";
+import { PersonSelect } from "@/shared/ui/person-select";
 
 import { poolsQuery } from "@/features/exports/api";
 import { dayOf, momentOf } from "./query";
@@ -106,7 +107,13 @@ function FurtherFilters({ search, setFilter }: Omit<Props, "facets">) {
         value={search.get("level")}
         onChange={(level) => setFilter("level", level)}
       />
-      <Words name="annotator" label={t("trajectories.annotator")} width={WIDTH} {...{ search, setFilter }} />
+      <PersonSelect
+        aria-label={t("episodes.annotator")}
+        placeholder={t("episodes.annotator")}
+        w={WIDTH}
+        value={search.get("annotator")}
+        onChange={(annotator) => setFilter("annotator", annotator)}
+      />
       {NUMBERS.map(([name, label]) => (
         <NumberInput
           key={`${name} ${search.get(name) ?? ""}`}

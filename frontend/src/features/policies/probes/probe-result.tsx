@@ -35,7 +35,7 @@ export function ProbeResult({ report }: { report: ProbeReport }) {
 }
 
 function Facts({ report }: { report: ProbeReport }) {
-  const { t, duration } = useI18n();
+  const { t, duration, number } = useI18n();
   const { server, grounding } = report;
   const known = (value: boolean | null) => (value === null ? t("policies.unknown") : t(value ? "probes.yes" : "probes.no"));
   const amount = (value: number | null) => value ?? t("policies.unknown");
@@ -43,7 +43,7 @@ function Facts({ report }: { report: ProbeReport }) {
   const error =
     grounding?.mean_error_px == null
       ? "–"
-      : `${grounding.mean_error_px.toFixed(1)} ± ${(grounding.mean_error_ci_px ?? 0).toFixed(1)} px`;
+      : `${number(grounding.mean_error_px, 1)} ± ${number(grounding.mean_error_ci_px ?? 0, 1)} px`;
   const facts = [
     [t("probes.fact.hits"), grounding ? <RateText key="rate" rate={grounding.rate} /> : "–"],
     [t("probes.fact.error"), error],

@@ -9,7 +9,6 @@ export const dataMessages = {
   "trajectories.none_yet": "No trajectory yet",
   "trajectories.none_yet.help": "Finished episodes appear here seconds after they end.",
   "trajectories.further": "More filters",
-  "trajectories.annotator": "Annotator (user name)",
   "trajectories.reward_min": "Reward from",
   "trajectories.reward_max": "Reward up to",
   "trajectories.steps_min": "Steps from",

@@ -9,7 +9,6 @@ export const dataMessages = {
   "trajectories.none_yet": "还没有轨迹",
   "trajectories.none_yet.help": "已完成的轨迹会在结束几秒后出现在这里。",
   "trajectories.further": "更多筛选",
-  "trajectories.annotator": "标注者（用户名）",
   "trajectories.reward_min": "奖励下限",
   "trajectories.reward_max": "奖励上限",
   "trajectories.steps_min": "步数下限",

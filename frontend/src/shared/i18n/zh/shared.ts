@@ -192,7 +192,7 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
   "changes.finding.worse": "更差",
   "changes.finding.chance": "可能是偶然",
   "api_calls.title": "等效的接口调用",
-  "api_calls.help": "请先在“登录与安全”页面创建令牌，并放入 PILOTHOUSE_TOKEN。",
+  "api_calls.help": "请先在“登录与安全”页面创建令牌，并放入 PILOTHOUSE_TOKEN。ID 代表列表返回的编号。",
   "api_calls.copy": "复制",
   "api_calls.copied": "已复制",
   "api_calls.copy_of": "复制 {name} 调用",

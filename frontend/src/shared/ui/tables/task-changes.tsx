@@ -1,6 +1,6 @@
 /** Two evaluations task by task: each success rate, their difference, and whether it may be chance. */
 import type { TaskChange } from "@/generated/api";
-import { useI18n } from "@/shared/i18n/i18n";
+import { useI18n, type I18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 
 import { DataTable, type Details } from "./data-table";
@@ -18,7 +18,7 @@ interface Props {
 }
 
 export function TaskChangeTable({ changes, before, after, label, details }: Props) {
-  const { t } = useI18n();
+  const { t, number, signed } = useI18n();
   return (
     <DataTable
       rows={changes}
@@ -28,8 +28,8 @@ export function TaskChangeTable({ changes, before, after, label, details }: Prop
         { header: t("changes.task"), kind: "name", cell: taskName },
         { header: before, kind: "number", cell: (change) => <RateText rate={change.before} /> },
         { header: after, kind: "number", cell: (change) => <RateText rate={change.after} /> },
-        { header: t("changes.difference"), kind: "number", cell: (change) => signed(100 * (change.after.rate - change.before.rate)) },
-        { header: t("changes.p_value"), help: t("changes.p_value.help"), kind: "number", cell: ({ adjusted }) => pValueText(adjusted) },
+        { header: t("changes.difference"), kind: "number", cell: (change) => signed(100 * (change.after.rate - change.before.rate), 1) },
+        { header: t("changes.p_value"), help: t("changes.p_value.help"), kind: "number", cell: ({ adjusted }) => pValueText(adjusted, number) },
         { header: t("changes.finding"), cell: ({ finding }) => <FindingBadge finding={finding} /> },
       ]}
       {...(details && { details })}
@@ -46,6 +46,4 @@ export function FindingBadge({ finding }: Pick<TaskChange, "finding">) {
 export const taskName = ({ suite, name, level }: Pick<TaskChange, "suite" | "name" | "level">): string =>
   [suite, name].filter(Boolean).join("/") + (level > 1 ? ` · ${level}` : "");
 
-export const signed = (value: number): string => (value > 0 ? "+" : "") + value.toFixed(1);
-
-export const pValueText = (value: number): string => (value < 0.0005 ? "< 0.001" : value.toFixed(3));
+export const pValueText = (value: number, number: I18n["number"]): string => (value < 0.0005 ? `< ${number(0.001)}` : number(value, 3));
