@@ -8,7 +8,7 @@ import json
 import math
 import re
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from typing import Any, Literal
 
 from fastapi import FastAPI, Request
@@ -45,6 +45,8 @@ class ChatRequest(BaseModel):
     stream: bool = False
     logprobs: bool = False
     seed: int | None = None
+    stop: list[str] = []
+    continue_final_message: bool = False
 
 
 class Choice(BaseModel):
@@ -68,12 +70,23 @@ def sample_choices(request: ChatRequest, scripts: tuple[Script, ...], dialect: D
         return [judge_choice(prompt)] * request.n
     script = find_script(scripts, prompt)
     screen = script.screen if script else SCREEN
-    stage = script.stage_after(executed_actions(request.messages, dialect, screen)) if script else UNKNOWN_TASK_STAGE
+    past = request.messages[:-1] if request.continue_final_message else request.messages
+    stage = script.stage_after(executed_actions(past, dialect, screen)) if script else UNKNOWN_TASK_STAGE
+    if request.continue_final_message:
+        replies = (dialect.write(line.thought, line.action, screen) for line in stage.lines)
+        return [continuation(request.messages[-1].text(), replies, request.stop)]
     total = sum(line.weight for line in stage.lines)
     return [
         Choice(tokens=reply_tokens(dialect, line, screen), logprob=math.log(line.weight / total))
         for line in sample_lines(stage, request.n, turn=request.seed or 0)
     ]
+
+
+def continuation(beginning: str, replies: Iterable[str], stops: list[str]) -> Choice:
+    """The rest of the first reply that begins so, up to where it is to stop; nothing where none does."""
+    rest = next((reply.removeprefix(beginning) for reply in replies if reply.startswith(beginning)), "")
+    end = min((rest.index(stop) for stop in stops if stop in rest), default=len(rest))
+    return Choice(tokens=split_tokens(rest[:end]) or [""], logprob=0.0)
 
 
 def judge_choice(prompt: str) -> Choice:
