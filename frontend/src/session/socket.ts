@@ -110,6 +110,13 @@ export class EpisodeSocket {
     return true;
   }
 
+  /** Sends something that is worth nothing later; false where there is no connection, and nothing was kept. */
+  ask(message: Exclude<Command, IdentifiedCommand>): boolean {
+    if (this.phase !== "online") return false;
+    this.transmit(message);
+    return true;
+  }
+
   /** A person's word on the commands that grew old while offline. */
   decideHeld(decision: "send" | "discard"): void {
     const { held } = this;
@@ -238,7 +245,7 @@ export class EpisodeSocket {
 
   private transmit(command: Command): void {
     if (this.phase !== "online") return;
-    if (command.type !== "ping") this.sentAt.set(command.command_id, this.now());
+    if ("command_id" in command) this.sentAt.set(command.command_id, this.now());
     this.wire?.send(JSON.stringify(command));
   }
 

@@ -7,6 +7,7 @@ import type { Action, EpisodeState, Mark, Proposal, Step } from "@/generated/voc
 import { EMPTY_DRAFT, type Draft } from "@/session/drafts";
 import type { EpisodeView } from "@/session/reducer";
 import type { CommandBody } from "@/session/session";
+import { countTaken } from "@/session/text-ranges";
 import type { LiveSession } from "@/session/use-session";
 import { heldKeysOf, withHeldKeys, type HoldableKey } from "@/shared/actions/held";
 import { printAction } from "@/shared/actions/print";
@@ -310,7 +311,7 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
         askForThought();
         return false;
       }
-      send({ type: "act", action, thought, proposal_id: null });
+      send({ type: "act", action, thought, continued_characters: countTaken(draft.taken, draft.thought), proposal_id: null });
       return true;
     },
     submitStep: () => {
