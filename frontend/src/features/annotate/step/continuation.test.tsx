@@ -72,6 +72,18 @@ describe("the continuation of a thought", () => {
     expect(questions()).toHaveLength(2);
   });
 
+  it("is what a candidate says where that begins so, and nobody is asked; not what was just deleted of it", async () => {
+    const { user, questions, pause } = open();
+    await user.type(field(), "The m");
+    pause();
+    expect([ghost(), questions()]).toEqual(["enu.", []]);
+    await user.keyboard("{Tab}");
+    expect(field().value).toBe("The menu.");
+    await user.clear(field());
+    await user.keyboard("{Escape}{Shift>}1{/Shift}{Backspace}");
+    expect([field().value, ghost()]).toEqual(["The menu", null]);
+  });
+
   it("is hidden by Escape and by other words, and Tab then leaves the field", async () => {
     const { user, offered } = open();
     await offered("I op", "en the menu");

@@ -12,18 +12,20 @@ interface Props extends Omit<TextareaProps, "value" | "onChange" | "onKeyDown" |
   readonly ref?: Ref<HTMLTextAreaElement>;
   /** What the policy is asked to continue; null where nothing is. */
   readonly question: Question | null;
+  /** What the policy wrote already, which the text may turn out to be. */
+  readonly written?: readonly string[];
   readonly onChange: (text: string) => void;
   /** The text with what was taken at its end. */
-  readonly onTake: (text: string, taken: string) => void;
+  readonly onTake: (text: string) => void;
   readonly onKeyDown: (event: KeyboardEvent<HTMLTextAreaElement>) => void;
 }
 
-export function GhostTextarea({ value, question, onChange, onTake, onKeyDown, minRows = 1, ...rest }: Props) {
+export function GhostTextarea({ value, question, written, onChange, onTake, onKeyDown, minRows = 1, ...rest }: Props) {
   const { t } = useI18n();
   const [isAtEnd, setIsAtEnd] = useState(true);
   const [composing, setComposing] = useState(false);
   const ready = isAtEnd && !composing ? question : null;
-  const continuation = useContinuation(value, ready, (taken) => onTake(value + taken, taken));
+  const continuation = useContinuation(value, ready, (taken) => onTake(value + taken), written);
   const offers = continuation.rest !== "";
   return (
     <>

@@ -24,18 +24,18 @@ interface SentQuestion {
 }
 
 /**
- * The continuation of `text`. `question` is what is asked, null where nothing is to be; `take` is given what was taken.
- * The caret must stand at the end of the text, or `question` be null.
+ * The continuation of `text`. `question` is what is asked, null where nothing is to be or the caret does not stand at the
+ * end; `take` is given what was taken. Where one of `written` begins so, its rest is offered and nobody is asked.
  */
-export function useContinuation(text: string, question: Question | null, take: (taken: string) => void): Continuation {
+export function useContinuation(text: string, question: Question | null, take: (taken: string) => void, written: readonly string[] = []): Continuation {
   const { session, view } = useWorkspace();
   const mayAsk = useMayAsk();
   const [sent, setSent] = useState<SentQuestion | null>(null);
-  const [hidden, setHidden] = useState<number | null>(null);
-  const isOffered = question !== null && sent !== null && sent.request !== hidden;
-  const rest = isOffered ? restOf(sent.text, answerTo(sent, view.continued), text) : "";
+  const [hidden, setHidden] = useState<string | null>(null);
+  const isOffered = question !== null && (hidden === null || !text.startsWith(hidden));
+  const rest = isOffered ? restOfWritten(written, text) || restOfAnswer(sent, view.continued, text) : "";
 
-  const due = mayAsk && question !== null && rest === "" && text.trim().length >= LEAST && text !== sent?.text;
+  const due = mayAsk && isOffered && rest === "" && isLongEnough(text) && text !== sent?.text;
   const body = due ? JSON.stringify(question) : null;
   useEffect(() => {
     if (body === null) return;
@@ -47,11 +47,10 @@ export function useContinuation(text: string, question: Question | null, take: (
   }, [session, body, text]);
 
   const handleKey = (event: KeyboardEvent<HTMLTextAreaElement | HTMLInputElement>): boolean => {
-    if (rest === "" || event.nativeEvent.isComposing || !caretAtEnd(event.currentTarget)) return false;
-    if (event.key === "Escape") setHidden(sent?.request ?? null);
-    else if (takesWord(event)) take(firstWord(rest));
-    else if (takesAll(event)) take(rest);
-    else return false;
+    const does = rest === "" ? null : effectOf(event);
+    if (does === null) return false;
+    if (does === "hide") setHidden(text);
+    else take(does === "word" ? firstWord(rest) : rest);
     event.preventDefault();
     event.stopPropagation();
     return true;
@@ -67,8 +66,12 @@ function useMayAsk(): boolean {
   return canAct && able && !isThinking && connection.phase === "online";
 }
 
-function answerTo({ request }: SentQuestion, continued: TextContinued | null): string {
-  return continued?.request === request ? continued.text : "";
+function isLongEnough(text: string): boolean {
+  return text.trim().length >= LEAST;
+}
+
+function restOfAnswer(sent: SentQuestion | null, continued: TextContinued | null, text: string): string {
+  return sent !== null && continued?.request === sent.request ? restOf(sent.text, continued.text, text) : "";
 }
 
 /** Whether nothing is selected and the caret stands at the end. */
@@ -76,21 +79,26 @@ export function caretAtEnd({ selectionStart, selectionEnd, value }: HTMLTextArea
   return selectionStart === selectionEnd && selectionEnd === value.length;
 }
 
-type Keys = Pick<KeyboardEvent, "key" | "ctrlKey" | "altKey" | "metaKey" | "shiftKey">;
-
-function takesAll({ key, ctrlKey, altKey, metaKey, shiftKey }: Keys): boolean {
-  return (key === "Tab" || key === "ArrowRight") && !ctrlKey && !altKey && !metaKey && !shiftKey;
-}
-
-/** With Ctrl, or with Option as on a Mac. */
-function takesWord({ key, ctrlKey, altKey, metaKey, shiftKey }: Keys): boolean {
-  return key === "ArrowRight" && ctrlKey !== altKey && !metaKey && !shiftKey;
+/** What a key does to a continuation: with Ctrl, or Option as on a Mac, the right arrow takes a word of it. */
+function effectOf(event: KeyboardEvent<HTMLTextAreaElement | HTMLInputElement>): "hide" | "word" | "all" | null {
+  const { key, ctrlKey, altKey, metaKey, shiftKey } = event;
+  if (event.nativeEvent.isComposing || !caretAtEnd(event.currentTarget) || metaKey || shiftKey) return null;
+  if (key === "Escape") return "hide";
+  if (ctrlKey || altKey) return key === "ArrowRight" && ctrlKey !== altKey ? "word" : null;
+  return key === "Tab" || key === "ArrowRight" ? "all" : null;
 }
 
 /** What of a continuation is left after more was typed; empty where something else was typed. */
 export function restOf(base: string, added: string, text: string): string {
   const whole = base + added;
   return text.startsWith(base) && whole.startsWith(text) ? whole.slice(text.length) : "";
+}
+
+/** The rest of the line of the first text that begins so. */
+function restOfWritten(written: readonly string[], text: string): string {
+  if (!isLongEnough(text)) return "";
+  const found = written.find((one) => one.startsWith(text) && one.trimEnd().length > text.length);
+  return found?.slice(text.length).split("\n", 1)[0] ?? "";
 }
 
 /** The first word of a text with the space before it. */
