@@ -1,8 +1,8 @@
 """The beginning of a reply as a dialect writes it, for a model to continue; and what the continuation says. Pure.
 
 A dialect writes a whole reply with a marker where the typed text ends. What stands before the marker is the prefix that
-the model continues; what stands after it completes a continuation that stops there, so that the dialect's own parser
-reads it.
+the model continues; what stands after it completes a continuation that was cut, so that the dialect's own parser reads
+it. A reply that the model ended itself must be one that the parser takes.
 """
 
 from dataclasses import dataclass
@@ -34,10 +34,18 @@ class ReplyPrefix:
     text: str
     opening: str
     """What the dialect puts before the typed text. A server that begins its reply with it did not continue."""
-    stops: tuple[str, ...] = ()
-    """Texts at which the continuation ends; they are no part of it."""
+    closing: str = ""
+    """What the dialect writes after the text, whatever follows; empty where that differs."""
     ending: str = ""
-    """What completes the reply where the continuation stopped."""
+    """What completes the reply where the continuation was cut."""
+
+    def complete(self, generated: str, *, ended: bool) -> str:
+        """The reply that a continuation makes. `ended`: the model ended it; else it was cut, perhaps within a word."""
+        if ended:
+            return self.text + generated
+        text, closed, _ = generated.partition(self.closing) if self.closing else (generated, "", "")
+        whole_words = text if closed else text.rpartition(" ")[0] or text
+        return self.text + whole_words + self.ending
 
 
 def thought_prefix(dialect: Dialect, thought: str, screen: ScreenSize) -> ReplyPrefix | None:
@@ -51,9 +59,7 @@ def thought_prefix(dialect: Dialect, thought: str, screen: ScreenSize) -> ReplyP
     if len(endings) < len(samples) or len(set(heads)) > 1:
         return None
     opening = dialect.write(MARKER, samples[0], screen).partition(MARKER)[0]
-    closing = _common_start(*endings).rstrip()
-    stops = ("\n",) if not closing or closing.startswith("\n") else ("\n", closing)
-    return ReplyPrefix(heads[0], opening, stops, endings[0])
+    return ReplyPrefix(heads[0], opening, _common_start(*endings).rstrip(), endings[0])
 
 
 def action_prefix(
@@ -74,8 +80,7 @@ def action_prefix(
         return None  # it also describes the action in words
     head, ending = reply.split(MARKER)
     opening = dialect.write(thought, action.model_copy(update={field: MARKER}), screen).partition(MARKER)[0]
-    closing = ending.strip().partition("\n")[0]
-    return ReplyPrefix(head, opening, ("\n", closing) if closing else ("\n",), ending)
+    return ReplyPrefix(head, opening, ending.rstrip(), ending)
 
 
 def text_of(action: Action) -> tuple[str, str]:
@@ -84,22 +89,18 @@ def text_of(action: Action) -> tuple[str, str]:
     return field, getattr(action, field) if field else ""
 
 
-def continued_thought(dialect: Dialect, prefix: ReplyPrefix, thought: str, generated: str, screen: ScreenSize) -> str:
-    """What a continuation adds to a thought, up to the end of its line; empty where it cannot be read."""
-    for text in (prefix.text + generated + prefix.ending, prefix.text + generated):
-        reply = dialect.parse(text, screen)
-        if isinstance(reply, ParsedReply):
-            return _added(thought, reply.thought)
-    return ""
+def continued_thought(dialect: Dialect, reply: str, thought: str, screen: ScreenSize) -> str:
+    """What a completed reply adds to a thought, up to the end of its line; empty where it cannot be read."""
+    parsed = dialect.parse(reply, screen)
+    return _added(thought, parsed.thought) if isinstance(parsed, ParsedReply) else ""
 
 
-def continued_text(dialect: Dialect, prefix: ReplyPrefix, action: Action, generated: str, screen: ScreenSize) -> str:
-    """What a continuation adds to an action's text, up to the end of its line; empty where it cannot be read."""
-    for text in (prefix.text + generated + prefix.ending, prefix.text + generated):
-        reply = dialect.parse(text, screen)
-        if isinstance(reply, ParsedReply) and reply.action.kind == action.kind:
-            return _added(text_of(action)[1], text_of(reply.action)[1])
-    return ""
+def continued_text(dialect: Dialect, reply: str, action: Action, screen: ScreenSize) -> str:
+    """What a completed reply adds to an action's text, up to the end of its line; empty where it cannot be read."""
+    parsed = dialect.parse(reply, screen)
+    if not isinstance(parsed, ParsedReply) or parsed.action.kind != action.kind:
+        return ""
+    return _added(text_of(action)[1], text_of(parsed.action)[1])
 
 
 def _before_action(dialect: Dialect, thought: str, screen: ScreenSize) -> ReplyPrefix | None:

@@ -14,6 +14,7 @@ from tests.unit.agent_backend.policy.fake_model_server import Chunk, Events, Mod
 from tests.unit.agent_backend.policy.test_openai_chat import CLICK, ENDPOINT, past, picture, seen, texts
 
 HALF = ContinueText(request=1, part="thought", thought="I open the ")
+ACTION = "\nAction: click(point='<point>644 364</point>')"
 KINDS = frozenset({"click", "finish", "type_text"})
 
 
@@ -38,13 +39,13 @@ def policy_of(server: ModelServer, endpoint: PolicyEndpoint = ENDPOINT) -> OpenA
 
 
 async def test_the_last_message_is_the_beginning_of_a_reply_and_is_continued() -> None:
-    server = ModelServer(stopped(" report."))
+    server = ModelServer(stopped(f" report.{ACTION}"))
     assert await ask(policy_of(server)) == Continuation(text="report.")
     (body,) = server.asked
     assert body["messages"][-1] == {"role": "assistant", "content": "Thought: I open the"}
     assert "Open the report" in "".join(map(texts, body["messages"])), "it reads what it reads for proposals"
-    names = ("continue_final_message", "add_generation_prompt", "stop", "temperature", "n")
-    assert [body[name] for name in names] == [True, False, ["\n"], 0, 1]
+    names = ("continue_final_message", "add_generation_prompt", "temperature", "n")
+    assert [body[name] for name in names] == [True, False, 0, 1]
     assert body["max_tokens"] < 100
 
 
@@ -52,19 +53,21 @@ async def test_the_last_message_is_the_beginning_of_a_reply_and_is_continued() -
     ("reply", "reason", "added"),
     [
         ("ing it now, then the o", "length", "ing it now, then the"),
-        ("ing it.\nAction: click(point='<point>644 364</point>')", "stop", "ing it."),
+        (f"ing it.\nThen more.{ACTION}", "stop", "ing it."),
+        (f"ing it.{ACTION[:12]}", "length", "ing it."),
+        ("o55')", "stop", ""),
         ("", "stop", ""),
     ],
 )
-async def test_a_continuation_ends_with_its_line_and_with_a_whole_word(reply: str, reason: str, added: str) -> None:
+async def test_a_continuation_is_a_line_of_whole_words_before_an_action(reply: str, reason: str, added: str) -> None:
     policy = policy_of(ModelServer(stopped(reply, reason)))
     assert (await ask(policy, HALF.model_copy(update={"thought": "I open"}))).text == added
 
 
 async def test_texts_of_actions_and_whole_actions_are_continued() -> None:
-    policy = policy_of(ModelServer(stopped("llo wor")))
+    policy = policy_of(ModelServer(stopped("llo wor", "length")))
     typed = ContinueText(request=1, part="action", thought="I greet.", action=TypeText(text="he"))
-    assert await ask(policy, typed) == Continuation(text="llo wor")
+    assert await ask(policy, typed) == Continuation(text="llo")
     policy = policy_of(ModelServer(stopped("click(point='<point>644 364</point>')")))
     whole = ContinueText(request=1, part="action", thought="I open it.")
     assert await ask(policy, whole) == Continuation(action=Click(x=640, y=360))

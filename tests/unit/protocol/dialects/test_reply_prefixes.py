@@ -22,11 +22,10 @@ DESCRIBING = {"opencua", "evocua_s1"}
 """Dialects that describe an action in words before they call it: its text cannot be half written."""
 
 
-def generated(prefix: ReplyPrefix, reply: str) -> str:
-    """What a model adds that would write this reply, up to where it is stopped."""
+def added(prefix: ReplyPrefix, reply: str) -> str:
+    """What a model adds that writes this reply."""
     assert reply.startswith(prefix.text), (reply, prefix)
-    rest = reply.removeprefix(prefix.text)
-    return rest[: min((rest.index(stop) for stop in prefix.stops if stop in rest), default=len(rest))]
+    return reply.removeprefix(prefix.text)
 
 
 @EVERY
@@ -34,12 +33,17 @@ def test_a_thought_is_continued_up_to_its_end(name: str) -> None:
     dialect = get_dialect(name)
     prefix = thought_prefix(dialect, WRITTEN, SCREEN)
     assert prefix is not None
-    reply = dialect.write(WRITTEN + REST, TypeText(text=TYPED), SCREEN)
-    assert continued_thought(dialect, prefix, WRITTEN, generated(prefix, reply), SCREEN) == REST
-    whole = reply.removeprefix(prefix.text)  # from a server that stops nowhere
-    assert continued_thought(dialect, prefix, WRITTEN, whole, SCREEN) == REST
-    other = ReplyPrefix("", "", prefix.stops, prefix.ending)
-    assert continued_thought(dialect, other, WRITTEN, "Something else.", SCREEN) == ""
+    rest = added(prefix, dialect.write(WRITTEN + REST, TypeText(text=TYPED), SCREEN))
+    cut = rest[: rest.index("type it") + 3]
+    for text, ended, expected in (
+        (rest, True, REST),
+        (rest[: rest.index(prefix.closing) + len(prefix.closing)], False, REST),
+        (cut, False, " is missing. I"),
+        (cut, True, ""),
+        ("')", True, ""),
+    ):
+        reply = prefix.complete(text, ended=ended)
+        assert continued_thought(dialect, reply, WRITTEN, SCREEN) == expected, (text, ended)
 
 
 @EVERY
@@ -54,8 +58,11 @@ def test_a_text_of_an_action_is_continued_up_to_its_end(name: str) -> None:
             assert prefix is None
             continue
         assert prefix is not None
-        reply = dialect.write("I greet.", whole, SCREEN)
-        assert continued_text(dialect, prefix, half, generated(prefix, reply), SCREEN) == MORE
+        rest = added(prefix, dialect.write("I greet.", whole, SCREEN))
+        reply = prefix.complete(rest, ended=True)
+        assert continued_text(dialect, reply, half, SCREEN) == MORE
+        reply = prefix.complete(rest[: rest.index("你") + 1], ended=False)
+        assert continued_text(dialect, reply, half, SCREEN) == MORE.rpartition(" ")[0]
 
 
 @EVERY
