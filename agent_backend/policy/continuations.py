@@ -19,8 +19,8 @@ from protocol.dialects.reply_prefixes import (
 )
 from protocol.messages.events import ContinueText
 
-MAX_TEXT_TOKENS = 32
-"""Tokens of a continuation: one or two short sentences."""
+MAX_TEXT_TOKENS = 48
+"""Tokens of a continuation: a sentence or two, and what shows that they have ended."""
 MAX_ACTION_TOKENS = 96
 """Tokens of a whole action."""
 MIN_REPEATED_CHARACTERS = 12
@@ -43,17 +43,21 @@ async def continue_reply(
         prefix = action_prefix(dialect, thought, draft.action, screen, kinds)
     if prefix is None:
         return Continuation()
-    generated = await _generate(prefix, complete, MAX_TEXT_TOKENS if prefix.stops else MAX_ACTION_TOKENS)
+    max_tokens = MAX_TEXT_TOKENS if prefix.ending else MAX_ACTION_TOKENS
+    generated, ended = await _generate(prefix, complete, max_tokens)
+    reply = prefix.complete(generated, ended=ended)
     if draft.part == "thought":
-        return Continuation(text=_fit(typed, continued_thought(dialect, prefix, thought, generated, screen)))
+        return Continuation(text=_fit(typed, continued_thought(dialect, reply, thought, screen)))
     if draft.action is not None:
-        return Continuation(text=continued_text(dialect, prefix, draft.action, generated, screen))
-    reply = dialect.parse(prefix.text + generated, screen)
-    done = isinstance(reply, ParsedReply) and reply.action.kind in kinds
-    return Continuation(action=reply.action if done and isinstance(reply, ParsedReply) else None)
+        return Continuation(text=continued_text(dialect, reply, draft.action, screen))
+    parsed = dialect.parse(reply, screen) if ended else None
+    return Continuation(
+        action=parsed.action if isinstance(parsed, ParsedReply) and parsed.action.kind in kinds else None
+    )
 
 
-async def _generate(prefix: ReplyPrefix, complete: Complete, max_tokens: int) -> str:
+async def _generate(prefix: ReplyPrefix, complete: Complete, max_tokens: int) -> tuple[str, bool]:
+    """What the model adds, and whether it ended the reply itself."""
     options: dict[str, JsonValue] = {
         "n": 1,
         "temperature": 0,
@@ -61,8 +65,6 @@ async def _generate(prefix: ReplyPrefix, complete: Complete, max_tokens: int) ->
         "add_generation_prompt": False,
         "continue_final_message": True,
     }
-    if prefix.stops:
-        options["stop"] = list(prefix.stops)
     try:
         samples = await complete(prefix.text, options)
     except RequestRejected as error:
@@ -70,12 +72,11 @@ async def _generate(prefix: ReplyPrefix, complete: Complete, max_tokens: int) ->
             raise
         raise ContinuationUnsupported(str(error)) from None
     sample = samples.by_index.get(0)
-    text = sample.text if sample is not None else ""
-    if _is_new_reply(prefix, text):
+    if sample is None:
+        return "", False
+    if _is_new_reply(prefix, sample.text):
         raise ContinuationUnsupported("the model server begins a new reply instead of continuing one")
-    if prefix.stops and sample is not None and sample.finish_reason == "length":
-        text = text.rpartition(" ")[0] or text  # the last word may be cut
-    return text
+    return sample.text, sample.finish_reason == "stop"
 
 
 def _is_new_reply(prefix: ReplyPrefix, text: str) -> bool:

@@ -45,7 +45,6 @@ class ChatRequest(BaseModel):
     stream: bool = False
     logprobs: bool = False
     seed: int | None = None
-    stop: list[str] = []
     continue_final_message: bool = False
 
 
@@ -74,7 +73,7 @@ def sample_choices(request: ChatRequest, scripts: tuple[Script, ...], dialect: D
     stage = script.stage_after(executed_actions(past, dialect, screen)) if script else UNKNOWN_TASK_STAGE
     if request.continue_final_message:
         replies = (dialect.write(line.thought, line.action, screen) for line in stage.lines)
-        return [continuation(request.messages[-1].text(), replies, request.stop)]
+        return [continue_reply(request.messages[-1].text(), replies)]
     total = sum(line.weight for line in stage.lines)
     return [
         Choice(tokens=reply_tokens(dialect, line, screen), logprob=math.log(line.weight / total))
@@ -82,11 +81,10 @@ def sample_choices(request: ChatRequest, scripts: tuple[Script, ...], dialect: D
     ]
 
 
-def continuation(beginning: str, replies: Iterable[str], stops: list[str]) -> Choice:
-    """The rest of the first reply that begins so, up to where it is to stop; nothing where none does."""
+def continue_reply(beginning: str, replies: Iterable[str]) -> Choice:
+    """The rest of the first reply that begins so; nothing where none does."""
     rest = next((reply.removeprefix(beginning) for reply in replies if reply.startswith(beginning)), "")
-    end = min((rest.index(stop) for stop in stops if stop in rest), default=len(rest))
-    return Choice(tokens=split_tokens(rest[:end]) or [""], logprob=0.0)
+    return Choice(tokens=split_tokens(rest) or [""], logprob=0.0)
 
 
 def judge_choice(prompt: str) -> Choice:
