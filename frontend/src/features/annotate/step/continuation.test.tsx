@@ -1,4 +1,5 @@
 /** What the policy would write next, behind the caret: asked for after a pause, taken with Tab, a word at a time, or typed over. */
+import { EditorView } from "@codemirror/view";
 import { act, fireEvent, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
@@ -31,7 +32,10 @@ function open(changed: Partial<EpisodeState> = {}) {
 beforeEach(() => {
   localStorage.clear();
   sessionStorage.clear();
-  return () => void vi.useRealTimers();
+  return () => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  };
 });
 
 describe("the continuation of a thought", () => {
@@ -140,4 +144,20 @@ it("continues text that is to be typed, with its thought", async () => {
   expect(questions().at(-1)).toMatchObject({ part: "action", thought: "I greet.", action: { kind: "type_text", text: "hel" } });
   answer("lo");
   expect(ghost()).toBe("lo");
+});
+
+it.each([
+  ['type_text("hel")', 14, { text: "lo" }, "lo", 'type_text("hello")'],
+  ["cli", 3, { text: "", action: { kind: "click", x: 5, y: 6 } as const }, "ck(5, 6)", "click(5, 6)"],
+])("continues %s in the command line, where the right arrow takes it", async (written, caret, answered, rest, whole) => {
+  const { user, pause, say, questions } = open();
+  await user.type(field(), "I greet.");
+  const editor = EditorView.findFromDOM(screen.getByTestId("command-line"));
+  vi.spyOn(EditorView.prototype, "hasFocus", "get").mockReturnValue(true); // this document cannot show an editor's selection
+  act(() => editor?.dispatch({ changes: { from: 0, insert: written }, selection: { anchor: caret } }));
+  pause();
+  say({ type: "text.continued", action: null, code: "", request: questions().at(-1)?.request ?? 0, ...answered });
+  expect(editor?.dom.querySelector(".cm-ghost")?.textContent).toBe(rest);
+  act(() => void fireEvent.keyDown(editor?.contentDOM ?? document.body, { key: "ArrowRight", keyCode: 39 }));
+  expect(editor?.state.doc.toString()).toBe(whole);
 });
