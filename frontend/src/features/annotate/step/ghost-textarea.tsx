@@ -20,6 +20,9 @@ interface Props extends Omit<TextareaProps, "value" | "onChange" | "onKeyDown" |
   readonly onKeyDown: (event: KeyboardEvent<HTMLTextAreaElement>) => void;
 }
 
+/** So many characters fit two rows of the field; a longer continuation gets a third. */
+const TWO_ROWS = 90;
+
 export function GhostTextarea({ value, question, written, onChange, onTake, onKeyDown, minRows = 1, ...rest }: Props) {
   const { t } = useI18n();
   const [isAtEnd, setIsAtEnd] = useState(true);
@@ -32,7 +35,7 @@ export function GhostTextarea({ value, question, written, onChange, onTake, onKe
       <Textarea
         {...rest}
         value={value}
-        minRows={offers ? Math.max(minRows, 3) : minRows}
+        minRows={value.length + continuation.rest.length > TWO_ROWS && offers ? Math.max(minRows, 3) : minRows}
         onChange={(event) => onChange(event.currentTarget.value)}
         onSelect={({ currentTarget }) => setIsAtEnd(caretAtEnd(currentTarget))}
         onCompositionStart={() => setComposing(true)}
