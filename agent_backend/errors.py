@@ -6,6 +6,7 @@ AgentError                  every error of this package; `code` is stable
 │   ├── PolicyUnavailable   no answer in time, refused connection, or the circuit is open
 │   └── PolicyRejected      the server refused the request
 │       ├── PolicyMisconfigured  every request of this policy: its key, credit, address or model's name is wrong
+│       ├── ContinuationUnsupported  its server cannot continue a half-written reply
 │       └── BudgetSpent     asking would cost more than is left of the pool's budget
 ├── EpisodeFenced           another process drives this episode now
 ├── WebAppRejected             the web app refused what a simulated annotator asked; `code` is the app's
@@ -47,6 +48,10 @@ class PolicyRejected(PolicyError):
 
 class PolicyMisconfigured(PolicyRejected):
     code = "policy_misconfigured"
+
+
+class ContinuationUnsupported(PolicyRejected):
+    code = "continuation_unsupported"
 
 
 class BudgetSpent(PolicyRejected):

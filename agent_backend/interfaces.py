@@ -15,6 +15,7 @@ from protocol.messages.events import (
     Autopilot,
     CallForHelp,
     ConfirmSecrets,
+    ContinueText,
     DurableEvent,
     EpisodeState,
     Event,
@@ -71,6 +72,8 @@ class Intent(FrozenModel):
     decision: Decision
     proposal_id: str | None
     thought: str
+    continued_characters: int = 0
+    """See `Step.continued_characters`."""
     action: Action
     started_at: datetime
     decide_ms: float | None = None
@@ -265,6 +268,42 @@ class WritingPolicy(Policy, Protocol):
 
     async def write_text(self, messages: tuple[ChatMessage, ...], *, max_tokens: int) -> str:
         """An answer without pictures, at temperature 0; empty if the model wrote nothing. Raises PolicyError."""
+        ...
+
+
+class Continuation(FrozenModel):
+    """What a policy adds to a half-written reply."""
+
+    text: str = ""
+    action: Action | None = None
+    """The action that it would do, where only the thought was written."""
+
+
+@runtime_checkable
+class ContinuingPolicy(Policy, Protocol):
+    """A policy that continues what a person began to write."""
+
+    @property
+    def continues_text(self) -> bool:
+        """Whether its server can, as far as is known."""
+        ...
+
+    async def continue_text(
+        self,
+        task: Task,
+        steps: tuple[Step, ...],
+        observation: Observation,
+        draft: ContinueText,
+        *,
+        kinds: frozenset[str],
+        tools: tuple[Tool, ...] = (),
+        memories: tuple[Memory, ...] = (),
+        blob: Callable[[BlobRef], Awaitable[bytes]],
+    ) -> Continuation:
+        """What it would write after the draft, given what it is given for proposals. Raises PolicyError.
+
+        Cancelling the task cancels the request.
+        """
         ...
 
 

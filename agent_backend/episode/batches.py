@@ -39,6 +39,7 @@ def next_intent(intent: Intent) -> Intent:
             "command_id": _derived_command_id(intent, index),
             "index": intent.index + 1,
             "thought": "",
+            "continued_characters": 0,
             "action": intent.further_actions[0],
             "further_actions": intent.further_actions[1:],
             "batch": intent.batch.model_copy(update={"index": index}),

@@ -138,6 +138,7 @@ def intent_fields(command: Act | Accept, state: EpisodeState) -> dict[str, Any]:
             "decision": "override",
             "proposal_id": command.proposal_id if known else None,
             "thought": command.thought,
+            "continued_characters": min(command.continued_characters, len(command.thought)),
             "action": command.action,
         }
     proposal = find_proposal(state, command.proposal_id)
@@ -148,6 +149,7 @@ def intent_fields(command: Act | Accept, state: EpisodeState) -> dict[str, Any]:
         "decision": "accept" if (thought, actions) == (proposal.thought, proposal.actions) else "edit",
         "proposal_id": proposal.id,
         "thought": thought,
+        "continued_characters": 0 if command.thought is None else min(command.continued_characters, len(thought)),
         **batch_fields(actions),
     }
 

@@ -165,6 +165,7 @@ def build_step(intent: Intent, result: ActionResult, offered: tuple[Proposal, ..
         acceptable_ids=tuple(proposal.id for proposal in offered if proposal.mark == "acceptable"),
         wrong_ids=tuple(proposal.id for proposal in offered if proposal.mark == "wrong"),
         thought=intent.thought,
+        continued_characters=intent.continued_characters,
         action=intent.action,
         before=result.before,
         after=result.after,

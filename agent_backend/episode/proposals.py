@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
+from agent_backend.episode.continuations import ContinuationRequester
 from agent_backend.episode.memory_requests import MemorySummarizer
 from agent_backend.episode.proposal_requests import ProposalRequest, ProposalRequester, ReadBlob, RetryPolicy
 from agent_backend.episode.settling import SettleControl
@@ -45,6 +46,8 @@ class ProposalManager:
         )
         self._summarizer = MemorySummarizer(wake, on_request)
         self._speculator = Speculator(store, twins, self._prepare) if twins is not None else None
+        self.continuations = ContinuationRequester(self._continuing_policy, self._idle_question, read)
+        """Half-written texts that the policy continues."""
         self._settles = settles
         self._ends_with_page = ends_with_page
         self._stored_at: float | None = None
@@ -128,6 +131,7 @@ class ProposalManager:
     def request_for(self, steps: tuple[Step, ...], observation: Observation) -> None:
         """Ask about steps that may still be on their way into the store."""
         policy = self._current_policy()
+        self.continuations.cancel()
         if policy is not None and not self._has_ended(observation):
             self._requester.request_now(policy, self._question(drop_undone_steps(steps), observation))
 
@@ -153,6 +157,17 @@ class ProposalManager:
         state = self._state
         kinds = frozenset(state.capabilities) | CONTROL_KINDS
         return ProposalRequest(state.task, past, observation, kinds, state.tools, state.memories)
+
+    def _continuing_policy(self) -> Policy | None:
+        state: EpisodeState | None = getattr(self._record, "state", None)
+        return self._current_policy() if state is not None and state.text_continuation else None
+
+    def _idle_question(self) -> ProposalRequest | None:
+        """What the policy is asked at this moment, where it is not at work on it and a person may act."""
+        state = self._state
+        if state.status != "running" or state.takeover or state.pending is not None or self._requester.active:
+            return None
+        return self._question(drop_undone_steps(state.steps), self._record.last_observation)
 
     def cancel_request(self) -> None:
         """Wait for no answer any more."""
@@ -217,6 +232,7 @@ class ProposalManager:
         """Ask for nothing any more."""
         if self._speculator is not None:
             await self._speculator.close()
+        await self.continuations.close()
         await self._requester.close()
         await self._summarizer.close()
 

@@ -90,10 +90,11 @@ class EpisodeRunner:
         self._proposals = ProposalManager(record, store, current_policy, read, retry, self.wake, settles, twins, ends)
         how = (limits.executor.reach, limits.machine_retry_seconds, machine_task)
         self._provisioner = MachineProvisioner(record, store, self._executor, open_machine, self.wake, *how)
+        self.continuations = self._proposals.continuations
+        """Half-written texts that the policy continues."""
         self._inbox = CommandQueue(limits.inbox)
         self._wakeup = Wakeup()
-        self._stopping = False
-        self._machine_lost_reason = ""
+        self._stopping, self._machine_lost_reason = False, ""
         self._handlers: tuple[tuple[Callable[[], bool], Callable[[], Awaitable[None]]], ...] = (
             (lambda: bool(self._machine_lost_reason), self._fail),
             (lambda: self._provisioner.done, self._provisioner.begin),

@@ -58,8 +58,9 @@ class SecretConfirmation:
         fields = intent_fields(command, self._record.state)
         proposal = self._proposed(fields["proposal_id"], fields["action"])
         count = command.actions if isinstance(command, Accept) else 1
+        said = {name: fields[name] for name in ("thought", "continued_characters")}
         if proposal is not None and await self._ask(
-            proposal, thought=fields["thought"], autopilot=False, actions=count if proposal.further_actions else None
+            proposal, **said, autopilot=False, actions=count if proposal.further_actions else None
         ):
             raise CommandRejected("secret_unconfirmed", "confirm the use of the secret first")
 
@@ -84,7 +85,15 @@ class SecretConfirmation:
         await self._record.change(secret_requests=(), autopilot=False)
         return f"refused {description}"
 
-    async def _ask(self, proposal: Proposal, *, thought: str, autopilot: bool, actions: int | None = None) -> bool:
+    async def _ask(
+        self,
+        proposal: Proposal,
+        *,
+        thought: str,
+        autopilot: bool,
+        actions: int | None = None,
+        continued_characters: int = 0,
+    ) -> bool:
         state = self._record.state
         if proposal.action is None or state.observation is None:
             return False
@@ -94,7 +103,13 @@ class SecretConfirmation:
             return False
         kind = next(each.kind for each in accepted if self.unconfirmed((each,), state.observation))
         request = SecretRequest(
-            proposal_id=proposal.id, uses=uses, kind=kind, thought=thought, autopilot=autopilot, actions=actions
+            proposal_id=proposal.id,
+            uses=uses,
+            kind=kind,
+            thought=thought,
+            continued_characters=continued_characters,
+            autopilot=autopilot,
+            actions=actions,
         )
         if state.secret_requests != (request,):
             await self._record.change(secret_requests=(request,))

@@ -127,6 +127,18 @@ class CompletionsClient:
         self._breaker.succeed()
         return samples
 
+    async def sample_once(self, request: dict[str, Any]) -> Samples:
+        """Ask once for something that can be done without: no retries, and a failure says nothing of the server.
+
+        Raises PolicyUnavailable, also while the server is left alone because it failed; PolicyRejected.
+        """
+        if self._breaker.failing:
+            raise PolicyUnavailable("the model server failed when it was asked last")
+        try:
+            return await self._stream(request | {"stream": True}, _ignore_samples)
+        except httpx.TransportError as error:
+            raise PolicyUnavailable(f"the model server does not answer: {error or type(error).__name__}") from None
+
     async def weight_version(self) -> str | None:
         """What the server calls its weights now; None where it does not say, or not soon. A proposal never fails for
         it."""
@@ -268,6 +280,10 @@ class CompletionsClient:
                     break
         samples.end(whole=whole)
         return samples
+
+
+async def _ignore_samples(_: Samples) -> None:
+    """Ignores the growing text."""
 
 
 def names_optional_field(complaint: str, body: dict[str, Any]) -> bool:

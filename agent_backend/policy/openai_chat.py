@@ -10,10 +10,11 @@ from typing import Annotated, Any
 import httpx
 from pydantic import AfterValidator, HttpUrl, JsonValue, SecretStr, TypeAdapter
 
-from agent_backend.errors import PolicyError, PolicyUnavailable
-from agent_backend.interfaces import SaveBlob, discard_blob
+from agent_backend.errors import ContinuationUnsupported, PolicyError, PolicyUnavailable
+from agent_backend.interfaces import Continuation, SaveBlob, discard_blob
 from agent_backend.policy.candidates import build_proposals, other_model_warning
 from agent_backend.policy.completions import CompletionsClient, RequestTimeouts
+from agent_backend.policy.continuations import continue_reply
 from agent_backend.policy.image_scaling import image_sizes, scaling_mismatch
 from agent_backend.policy.memory_prompt import MAX_MEMORY_TOKENS, render_memory_prompt
 from agent_backend.policy.samples import Samples
@@ -26,10 +27,17 @@ from protocol.dialects.dialect import ChatMessage, ImagePart, ParsedReply, Scree
 from protocol.dialects.families import get_dialect
 from protocol.dialects.prompt_template import PromptTemplate
 from protocol.dialects.prompts import Prompt
-from protocol.messages.events import Partial
+from protocol.messages.events import ContinueText, Partial
 from protocol.providers import Provider, ProviderSettings
 from protocol.sampling import SamplingParams as SamplingParams
-from protocol.trajectory.memory import HistoryBudget, Memory, recall_history, step_text, steps_to_summarize
+from protocol.trajectory.memory import (
+    HistoryBudget,
+    Memory,
+    RecalledHistory,
+    recall_history,
+    step_text,
+    steps_to_summarize,
+)
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.proposals import PolicyRef, Proposal
 from protocol.trajectory.steps import Step
@@ -84,6 +92,7 @@ class OpenAIPolicy:
             timeouts=endpoint.timeouts,
             transport=transport,
         )
+        self._continues = True
         self._tokens = TokenCounter(lambda text: self._completions.count(endpoint.model, text))
         self.ref = PolicyRef(
             name=endpoint.name,
@@ -116,20 +125,7 @@ class OpenAIPolicy:
         started = time.monotonic()
         budget, sampling = self._endpoint.budget, self._endpoint.sampling
         history = recall_history(steps, memories, budget, self._tokens.length)
-        messages = self._dialect.render(
-            task,
-            history.steps,
-            observation,
-            images=budget.images,
-            stride=budget.stride,
-            earlier=history.earlier,
-            memories=history.memories,
-            kinds=kinds,
-            tools=tools,
-            language=self._endpoint.language,
-            max_actions=sampling.max_actions,
-        )
-
+        messages = self._render(task, history, observation, kinds, tools)
         limits = self._dialect.limits
         prompt, data = Prompt(
             policy=self.ref, model=self._endpoint.model, image_limits=limits, messages=messages
@@ -171,6 +167,60 @@ class OpenAIPolicy:
             warning=" ".join(filter(None, (scaling, other_model))),
         )
 
+    def _render(
+        self,
+        task: Task,
+        history: RecalledHistory,
+        observation: Observation,
+        kinds: frozenset[str],
+        tools: tuple[Tool, ...],
+    ) -> tuple[ChatMessage, ...]:
+        return self._dialect.render(
+            task,
+            history.steps,
+            observation,
+            images=self._endpoint.budget.images,
+            stride=self._endpoint.budget.stride,
+            earlier=history.earlier,
+            memories=history.memories,
+            kinds=kinds,
+            tools=tools,
+            language=self._endpoint.language,
+            max_actions=self._endpoint.sampling.max_actions,
+        )
+
+    @property
+    def continues_text(self) -> bool:
+        """See `ContinuingPolicy.continues_text`; true until the server shows that it cannot."""
+        return self._continues
+
+    async def continue_text(
+        self,
+        task: Task,
+        steps: tuple[Step, ...],
+        observation: Observation,
+        draft: ContinueText,
+        *,
+        kinds: frozenset[str],
+        tools: tuple[Tool, ...] = (),
+        memories: tuple[Memory, ...] = (),
+        blob: ReadBlob,
+    ) -> Continuation:
+        """See `ContinuingPolicy.continue_text`."""
+
+        async def complete(reply: str, options: dict[str, JsonValue]) -> Samples:
+            history = recall_history(steps, memories, self._endpoint.budget, self._tokens.length)
+            asked = self._render(task, history, observation, kinds, tools)
+            messages = [*await self._openai_messages(asked, blob), {"role": "assistant", "content": reply}]
+            return await self._completions.sample_once({"model": self._endpoint.model, "messages": messages} | options)
+
+        screen = ScreenSize.of(observation)
+        try:
+            return await continue_reply(self._dialect, draft, screen, kinds, complete)
+        except ContinuationUnsupported:
+            self._continues = False
+            raise
+
     @property
     def writes_memories(self) -> bool:
         """See `SummarizingPolicy.writes_memories`; a script has no memory."""
@@ -211,10 +261,13 @@ class OpenAIPolicy:
         await self._tokens.aclose()
         await self._completions.aclose()
 
+    async def _openai_messages(self, messages: tuple[ChatMessage, ...], blob: ReadBlob) -> list[dict[str, JsonValue]]:
+        return await asyncio.gather(*(openai_message(message, blob) for message in messages))
+
     async def _requests(self, messages: tuple[ChatMessage, ...], blob: ReadBlob) -> list[dict[str, Any]]:
         body = {
             "model": self._endpoint.model,
-            "messages": await asyncio.gather(*(openai_message(message, blob) for message in messages)),
+            "messages": await self._openai_messages(messages, blob),
             "stream": True,
             "logprobs": True,
             "top_logprobs": 0,

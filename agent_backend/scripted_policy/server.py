@@ -8,7 +8,7 @@ import json
 import math
 import re
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from typing import Any, Literal
 
 from fastapi import FastAPI, Request
@@ -45,6 +45,7 @@ class ChatRequest(BaseModel):
     stream: bool = False
     logprobs: bool = False
     seed: int | None = None
+    continue_final_message: bool = False
 
 
 class Choice(BaseModel):
@@ -68,12 +69,22 @@ def sample_choices(request: ChatRequest, scripts: tuple[Script, ...], dialect: D
         return [judge_choice(prompt)] * request.n
     script = find_script(scripts, prompt)
     screen = script.screen if script else SCREEN
-    stage = script.stage_after(executed_actions(request.messages, dialect, screen)) if script else UNKNOWN_TASK_STAGE
+    past = request.messages[:-1] if request.continue_final_message else request.messages
+    stage = script.stage_after(executed_actions(past, dialect, screen)) if script else UNKNOWN_TASK_STAGE
+    if request.continue_final_message:
+        replies = (dialect.write(line.thought, line.action, screen) for line in stage.lines)
+        return [continue_reply(request.messages[-1].text(), replies)]
     total = sum(line.weight for line in stage.lines)
     return [
         Choice(tokens=reply_tokens(dialect, line, screen), logprob=math.log(line.weight / total))
         for line in sample_lines(stage, request.n, turn=request.seed or 0)
     ]
+
+
+def continue_reply(beginning: str, replies: Iterable[str]) -> Choice:
+    """The rest of the first reply that begins so; nothing where none does."""
+    rest = next((reply.removeprefix(beginning) for reply in replies if reply.startswith(beginning)), "")
+    return Choice(tokens=split_tokens(rest) or [""], logprob=0.0)
 
 
 def judge_choice(prompt: str) -> Choice:

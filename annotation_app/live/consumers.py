@@ -17,7 +17,17 @@ from annotation_app.errors import Forbidden, NotFound
 from annotation_app.live.rooms import EpisodeRoom, SocketConnection, registry
 from annotation_app.live.store import run_in_db_thread
 from annotation_app.trace import trace_context
-from protocol.messages.events import COMMAND_ADAPTER, Command, Event, Ping, Pong, Rejected, SkipSettle, TakeControl
+from protocol.messages.events import (
+    COMMAND_ADAPTER,
+    Command,
+    ContinueText,
+    Event,
+    Ping,
+    Pong,
+    Rejected,
+    SkipSettle,
+    TakeControl,
+)
 
 NOT_SIGNED_IN, FORBIDDEN, EPISODE_NOT_FOUND, FLOODING, TOO_SLOW = 4401, 4403, 4404, 4429, 1013
 MESSAGE_LIMIT_CHARACTERS = 2 * 1024 * 1024
@@ -104,7 +114,9 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
             return self._send_event(command)
         if isinstance(command, Ping):
             self._send_event(Pong(at=command.at, version=self.version))
-        elif not isinstance(command, SkipSettle | TakeControl) and not self.order.is_in_order(command.command_id, now):
+        elif not isinstance(command, SkipSettle | TakeControl | ContinueText) and not self.order.is_in_order(
+            command.command_id, now
+        ):
             return self._send_event(
                 Rejected(command_id=command.command_id, code="queue_full", message=OUT_OF_ORDER_MESSAGE)
             )

@@ -26,6 +26,7 @@ from protocol.messages.events import (
     Acknowledged,
     Autopilot,
     Command,
+    ContinueText,
     Control,
     ControlChanged,
     Event,
@@ -33,6 +34,7 @@ from protocol.messages.events import (
     Rejected,
     Snapshot,
     TakeControl,
+    TextContinued,
 )
 
 logger = logging.getLogger(__name__)
@@ -152,6 +154,10 @@ class RoomRegistry:
 
         if isinstance(command, Ping):
             return
+        if isinstance(command, ContinueText):
+            if room.holder is connection and room.driver is not None:
+                return room.driver.runner.continuations.request(command, reply)
+            return connection.send_event(TextContinued(request=command.request, code="view_only"))
         if isinstance(command, TakeControl):
             await self._take_control(room, connection, command)
         elif room.holder is not connection:

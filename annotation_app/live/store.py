@@ -21,6 +21,7 @@ from annotation_app.errors import DISK_FULL_ERRNOS, Conflict, NotFound
 from protocol.blobs import NO_BLOBS, BlobRef
 from protocol.messages.events import (
     Command,
+    ContinueText,
     DurableEvent,
     EpisodeState,
     Event,
@@ -58,7 +59,7 @@ async def ignore_event(event: Event) -> None:
 
 async def is_recorded_command(episode_id: UUID, command: Command) -> bool:
     """Whether this very command was recorded before."""
-    if isinstance(command, Ping | TakeControl):
+    if isinstance(command, Ping | TakeControl | ContinueText):
         return False
     known = await run_in_db_thread(selectors.command_digest, episode_id=episode_id, command_id=command.command_id)
     return known == digest_of(command)

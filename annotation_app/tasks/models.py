@@ -77,6 +77,9 @@ class Pool(models.Model):
     )
     thought_required = models.BooleanField(default=True)
     thought_later = models.BooleanField(default=False, help_text="A required thought may be written after its step")
+    text_continuation = models.BooleanField(
+        default=True, help_text="The policy continues what an annotator begins to write"
+    )
     policy_budget = models.FloatField(
         null=True,
         blank=True,

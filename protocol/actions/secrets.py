@@ -30,6 +30,8 @@ class SecretRequest(FrozenModel):
     """Of the action."""
     thought: str = ""
     """Why, in the words that go with the action."""
+    continued_characters: int = 0
+    """Characters of the thought that the annotator took from the policy's continuation."""
     autopilot: bool = False
     """Whether the policy acts by itself; else the annotator accepted the proposal."""
     actions: int | None = Field(default=None, ge=1)

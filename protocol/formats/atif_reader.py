@@ -172,6 +172,7 @@ class _RowParser:
                 acceptable_ids=_string_items(extra.get("acceptable_ids")),
                 wrong_ids=_string_items(extra.get("wrong_ids")),
                 thought=thought,
+                continued_characters=_count(extra.get("continued_characters"), most=len(thought)),
                 action=action,
                 before=before,
                 after=after,
@@ -310,6 +311,11 @@ def _parse_known(model: type[KnownModel], value: Any) -> KnownModel | None:
 
 def _allowed_or(allowed: tuple[str, ...], value: Any, otherwise: str | None) -> str | None:
     return value if value in allowed else otherwise
+
+
+def _count(value: object, *, most: int) -> int:
+    """A stored number of characters; 0 where it is none."""
+    return min(value, most) if isinstance(value, int) and value > 0 else 0
 
 
 def _string_items(value: Any) -> tuple[str, ...]:

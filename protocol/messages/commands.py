@@ -13,6 +13,8 @@ from protocol.trajectory.proposals import Mark
 
 CommandId = Annotated[str, StringConstraints(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
 Thought = Annotated[str, StringConstraints(max_length=8_000)]
+ContinuedCharacters = Annotated[int, Field(ge=0, le=8_000)]
+"""Characters of a thought that the person took from the policy's continuation of it."""
 CheckId = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Reason = Annotated[str, StringConstraints(max_length=2_000)]
 
@@ -27,6 +29,7 @@ class Act(_Command):
     type: Literal["act"] = "act"
     action: Action
     thought: Thought = ""
+    continued_characters: ContinuedCharacters = 0
     proposal_id: str | None = None
 
 
@@ -38,6 +41,7 @@ class Accept(_Command):
     base_version: int = Field(ge=0)
     """Number of steps the person saw when they accepted."""
     thought: Thought | None = None
+    continued_characters: ContinuedCharacters = 0
     actions: int | None = Field(default=None, ge=1)
     """How many of the candidate's actions to do, from the first; None for all of them."""
     acknowledged: Annotated[tuple[CheckId, ...], Field(max_length=20)] = ()
@@ -163,6 +167,22 @@ class SkipSettle(_Command):
     type: Literal["hurry"] = "hurry"
 
 
+class ContinueText(FrozenModel):
+    """Ask the policy to continue a half-written thought or action; it changes nothing and is never sent again.
+
+    `text.continued` answers it, unless a later one takes its place.
+    """
+
+    type: Literal["continue"] = "continue"
+    request: int = Field(ge=0, le=2**53)
+    """Made by the page, so that it knows the answer."""
+    part: Literal["thought", "action"]
+    thought: Thought = ""
+    """What is written of the thought; for an action, all of it."""
+    action: Action | None = None
+    """An action whose text is half written; None: no more of the action is written than the thought."""
+
+
 class Ping(FrozenModel):
     """Measure the round trip and keep the leases alive."""
 
@@ -189,6 +209,7 @@ Command = Annotated[
     | Undo
     | SetTimeScale
     | SkipSettle
+    | ContinueText
     | Ping,
     Field(discriminator="type"),
 ]

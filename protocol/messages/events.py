@@ -23,6 +23,7 @@ from protocol.messages.commands import CallForHelp as CallForHelp
 from protocol.messages.commands import Command as Command
 from protocol.messages.commands import CommandId as CommandId
 from protocol.messages.commands import ConfirmSecrets as ConfirmSecrets
+from protocol.messages.commands import ContinueText as ContinueText
 from protocol.messages.commands import FinishEpisode as FinishEpisode
 from protocol.messages.commands import LeaveEpisode as LeaveEpisode
 from protocol.messages.commands import MarkProposal as MarkProposal
@@ -50,6 +51,9 @@ EpisodeStatus = Literal["warming", "running", "paused", "finished", "left", "fai
 Control = Literal["mine", "other", "nobody"]
 Thinking = Literal["idle", "waiting", "streaming", "ready", "failed", "off"]
 WithdrawalReason = Literal["resampled", "policy_changed", "time_went_on", "screen_changed"]
+ContinuationCode = Literal["", "unsupported", "busy", "failed", "view_only"]
+"""Why the policy continued nothing: its server or dialect cannot, or the pool does not allow it; it was asked for
+proposals; it failed, or took too long; another socket holds control."""
 Noting = Literal["off", "idle", "writing", "failed"]
 """How the policy's notes stand: it writes none, none is due, one is being written, or the last one failed."""
 
@@ -87,6 +91,8 @@ class EpisodeState(FrozenModel):
     thought_required: bool = True
     thought_later: bool = False
     """Whether a required thought may be written after its step."""
+    text_continuation: bool = True
+    """Whether the policy may be asked to continue half-written texts."""
     unattended_safety_checks: bool = False
     """Whether the autopilot may do what a provider wants a person to check."""
     capabilities: tuple[str, ...] = ()
@@ -254,6 +260,18 @@ class StorageChanged(FrozenModel):
     full: bool
 
 
+class TextContinued(FrozenModel):
+    """The answer to `continue`, for the socket that asked alone."""
+
+    type: Literal["text.continued"] = "text.continued"
+    request: int
+    text: str = ""
+    """What the policy would write next, up to the end of the line; empty where it has nothing to add."""
+    action: Action | None = None
+    """The action that the policy would do with this thought, where no more than the thought was written."""
+    code: ContinuationCode = ""
+
+
 class ControlChanged(FrozenModel):
     """Who holds the control lease, seen from this socket."""
 
@@ -310,6 +328,7 @@ Event = Annotated[
     | ProposalsThinking
     | MemoriesNoting
     | StorageChanged
+    | TextContinued
     | ControlChanged
     | Acknowledged
     | Rejected

@@ -48,6 +48,8 @@ class Step(FrozenModel):
     wrong_ids: tuple[str, ...] = ()
     thought: str
     thought_timing: ThoughtTiming = "before"
+    continued_characters: int = Field(default=0, ge=0)
+    """Characters of the thought that the annotator took from the policy's continuation of what they had typed."""
     action: Action
     before: Observation
     after: Observation | None

@@ -55,7 +55,8 @@ def create_app(
     async def chat(body: ChatRequest, request: Request) -> Response:
         if body.model != name:
             raise ModelNotFound(f"The model `{body.model}` does not exist.")
-        prompt = await asyncio.to_thread(reader.read, body.messages)
+        generating, continuing = body.add_generation_prompt, body.continue_final_message
+        prompt = await asyncio.to_thread(reader.read, body.messages, generating=generating, continuing=continuing)
         deltas = engine.generate(prompt, body, reader.text)
         answer = CompletionResponse(body, prompt)
         if body.stream:

@@ -51,8 +51,11 @@ class PromptEncoder:
         self._max_images, self._context = max_images, context
         self._pictures: OrderedDict[str, Picture] = OrderedDict()
 
-    def read(self, messages: Sequence[Message], *, generating: bool = True) -> Prompt:
-        """The prompt of a conversation. Raises Refused."""
+    def read(self, messages: Sequence[Message], *, generating: bool = True, continuing: bool = False) -> Prompt:
+        """The prompt of a conversation, with the beginning of a reply (`generating`), or without the end of its last
+        message (`continuing`). Raises InvalidRequest."""
+        if continuing and not messages[-1].templated()["content"]:
+            raise InvalidRequest("The message to continue is empty.", param="messages")
         parts = [part for message in messages for part in message.parts]
         links = [part.image_url.url for part in parts if isinstance(part, ImagePart)]
         if len(links) > self._max_images:
@@ -61,7 +64,10 @@ class PromptEncoder:
             raise InvalidRequest(f"A text may not hold {PAD}.", param="messages")
         pictures = tuple(self.picture(link) for link in links)
         text = self._tokenizer.apply_chat_template(
-            [message.templated() for message in messages], tokenize=False, add_generation_prompt=generating
+            [message.templated() for message in messages],
+            tokenize=False,
+            add_generation_prompt=generating,
+            continue_final_message=continuing,
         )
         return self.expand(self._tokenizer.encode(text, add_special_tokens=False), pictures)
 

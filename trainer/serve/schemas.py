@@ -1,6 +1,6 @@
 """The requests the server takes, in OpenAI's words and vLLM's for what OpenAI has none."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -93,6 +93,15 @@ class ChatRequest(Sampling):
     top_logprobs: Literal[0] | None = None
     """Only the drawn token's own."""
     return_token_ids: bool = False
+    add_generation_prompt: bool = True
+    continue_final_message: bool = False
+    """Whether the last message, the assistant's, is continued instead of answered."""
+
+    @model_validator(mode="after")
+    def _continues_or_answers(self) -> Self:
+        if self.continue_final_message and self.add_generation_prompt:
+            raise ValueError("Cannot set both `continue_final_message` and `add_generation_prompt` to True.")
+        return self
 
 
 class TokenizeRequest(_Body):

@@ -155,6 +155,7 @@ def state_of(episode: Episode, *, steps: tuple[Step, ...] = (), proposals: tuple
         instructions=pool.instructions,
         thought_required=pool.thought_required,
         thought_later=pool.thought_later,
+        text_continuation=pool.text_continuation,
         unattended_safety_checks=pool.unattended_safety_checks,
         steps=steps,
         proposals=proposals,

@@ -793,6 +793,7 @@ export interface PoolSettings {
   minutes: number | null;
   thought_required: boolean;
   thought_later: boolean;
+  text_continuation: boolean;
   policy_budget: number | null;
   unattended_safety_checks: boolean;
   screenshot_format: "jpeg" | "png";

@@ -89,6 +89,7 @@ export type Command =
   | Undo
   | SetTimeScale
   | SkipSettle
+  | ContinueText
   | Ping;
 export type Mark = "acceptable" | "wrong";
 export type Control = "mine" | "other" | "nobody";
@@ -122,6 +123,7 @@ export type Event =
   | ProposalsThinking
   | MemoriesNoting
   | StorageChanged
+  | TextContinued
   | ControlChanged
   | Acknowledged
   | Rejected
@@ -137,6 +139,7 @@ export interface Accept {
   proposal_id: string;
   base_version: number;
   thought: string | null;
+  continued_characters: number;
   actions: number | null;
   /**
    * @maxItems 20
@@ -158,6 +161,7 @@ export interface Act {
   type: "act";
   action: Action;
   thought: string;
+  continued_characters: number;
   proposal_id: string | null;
 }
 /**
@@ -835,6 +839,18 @@ export interface SkipSettle {
   type: "hurry";
 }
 /**
+ * Ask the policy to continue a half-written thought or action; it changes nothing and is never sent again.
+ *
+ * `text.continued` answers it, unless a later one takes its place.
+ */
+export interface ContinueText {
+  type: "continue";
+  request: number;
+  part: "thought" | "action";
+  thought: string;
+  action: Action | null;
+}
+/**
  * Measure the round trip and keep the leases alive.
  */
 export interface Ping {
@@ -893,6 +909,7 @@ export interface Step {
   wrong_ids: string[];
   thought: string;
   thought_timing: "before" | "owed" | "later";
+  continued_characters: number;
   action: Action;
   before: Observation;
   after: Observation | null;
@@ -1141,6 +1158,7 @@ export interface SecretRequest {
   uses: SecretUse[];
   kind: string;
   thought: string;
+  continued_characters: number;
   autopilot: boolean;
   actions: number | null;
 }
@@ -1177,6 +1195,7 @@ export interface EpisodeState {
   instructions: string;
   thought_required: boolean;
   thought_later: boolean;
+  text_continuation: boolean;
   unattended_safety_checks: boolean;
   capabilities: string[];
   tools: Tool[];
@@ -1271,6 +1290,16 @@ export interface MemoriesNoting {
 export interface StorageChanged {
   type: "storage.changed";
   full: boolean;
+}
+/**
+ * The answer to `continue`, for the socket that asked alone.
+ */
+export interface TextContinued {
+  type: "text.continued";
+  request: number;
+  text: string;
+  action: Action | null;
+  code: "" | "unsupported" | "busy" | "failed" | "view_only";
 }
 /**
  * A command was refused and changed nothing; `code` is stable.

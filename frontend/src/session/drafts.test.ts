@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { browserDraftStore, draftStore, EMPTY_DRAFT, type Draft } from "./drafts";
 import type { Entry } from "./outbox";
 
-const DRAFT: Draft = { command: "click(1, 2)", thought: "Because", proposalId: "p1", original: "Since" };
+const DRAFT: Draft = { command: "click(1, 2)", thought: "Because", proposalId: "p1", original: "Since", taken: [] };
 /** The storage of one tab. */
 function memory(): Storage {
   const stored = new Map<string, string>();

@@ -4,6 +4,7 @@ import { parseAction } from "@/shared/actions/parse";
 import { markerOf } from "@/shared/markers/marker";
 
 import type { Outbox } from "./outbox";
+import { isRange, type TextRange } from "./text-ranges";
 
 /** The step being composed; it belongs to the screen it was composed on. */
 export interface Draft {
@@ -13,9 +14,11 @@ export interface Draft {
   readonly proposalId: string | null;
   /** That candidate's own thought, to show what was changed. */
   readonly original: string;
+  /** Where the thought is the policy's continuation of what was typed. */
+  readonly taken: readonly TextRange[];
 }
 
-export const EMPTY_DRAFT: Draft = { command: "", thought: "", proposalId: null, original: "" };
+export const EMPTY_DRAFT: Draft = { command: "", thought: "", proposalId: null, original: "", taken: [] };
 
 export function isEmpty(draft: Draft): boolean {
   return draft.command.trim() === "" && draft.thought.trim() === "";
@@ -82,11 +85,12 @@ export function draftStore({ lasting, tab }: Storages, userId: number): DraftSto
 }
 
 /** The places a draft names and the candidate it came from belong to their screen; a person's words do not. */
-function withoutScreenState({ command, thought, original }: Draft): Draft {
+function withoutScreenState({ command, thought, original, taken }: Draft): Draft {
   const parsed = parseAction(command);
   const marker = parsed.ok ? markerOf(parsed.action) : null;
   const placed = marker !== null && marker.shape !== "caret";
-  return { ...EMPTY_DRAFT, command: placed ? "" : command, thought: thought === original ? "" : thought };
+  const words = thought === original ? EMPTY_DRAFT : { thought, taken };
+  return { ...EMPTY_DRAFT, command: placed ? "" : command, thought: words.thought, taken: words.taken };
 }
 
 /** The store of a person in this browser. */
@@ -128,5 +132,6 @@ function asDraft(stored: Record<string, unknown>): Draft {
     thought: text("thought"),
     proposalId: typeof stored.proposalId === "string" ? stored.proposalId : null,
     original: text("original"),
+    taken: Array.isArray(stored.taken) ? stored.taken.filter(isRange) : [],
   };
 }

@@ -2,8 +2,8 @@
 
 import type { Command, Event, EpisodeState } from "@/generated/vocabulary";
 
-/** Commands that carry an id; a ping does not, and is never resent. */
-export type IdentifiedCommand = Exclude<Command, { type: "ping" }>;
+/** Commands that carry an id; pings and requests for continuations do not, and are never resent. */
+export type IdentifiedCommand = Exclude<Command, { type: "ping" } | { type: "continue" }>;
 
 export interface Entry {
   readonly command: IdentifiedCommand;

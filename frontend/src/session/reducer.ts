@@ -7,9 +7,11 @@ import type {
   Event,
   Partial as PartialCandidate,
   PendingAct,
+  PolicyRef,
   Proposal,
   ProposalsWithdrawn,
   Step,
+  TextContinued,
 } from "@/generated/vocabulary";
 
 /** The episode as seen from this socket. `gap` says that an event was missed: refetch the snapshot. */
@@ -24,10 +26,13 @@ export interface EpisodeView {
   readonly gap: boolean;
   /** The disk for pictures is full: the step of this moment waits for room. */
   readonly storageFull: boolean;
+  /** The last answer to a request to continue a text, and the policy that cannot continue any. */
+  readonly continued: TextContinued | null;
+  readonly cannotContinue: PolicyRef | null;
 }
 
 export function viewOf(episode: EpisodeState, control: Control = "nobody"): EpisodeView {
-  return { episode, control, holder: "", partials: [], withdrawn: null, offered: {}, gap: false, storageFull: false };
+  return { episode, control, holder: "", partials: [], withdrawn: null, offered: {}, gap: false, storageFull: false, continued: null, cannotContinue: null };
 }
 
 /** The view after one event; events already applied change nothing, a missing one only raises `gap`. */
@@ -53,6 +58,8 @@ export function applyEvent(view: EpisodeView | null, event: Event): EpisodeView 
       return { ...view, episode: { ...view.episode, noting: event.noting, noting_error: event.message, noting_policy: event.policy } };
     case "storage.changed":
       return { ...view, storageFull: event.full };
+    case "text.continued":
+      return { ...view, continued: event, cannotContinue: event.code === "unsupported" ? view.episode.policy : view.cannotContinue };
     case "pong":
       return event.version > view.episode.version ? { ...view, gap: true } : view;
     case "acknowledged":

@@ -8,7 +8,7 @@ import { browserDraftStore } from "./drafts";
 import { Session } from "./session";
 import type { Wire } from "./socket";
 
-const TYPED = { type: "act", action: { kind: "type_text", text: "a long letter" }, thought: "It asks for one.", proposal_id: null } as const;
+const TYPED = { type: "act", action: { kind: "type_text", text: "a long letter" }, thought: "It asks for one.", continued_characters: 0, proposal_id: null } as const;
 
 function open() {
   const sent: Command[] = [];

@@ -1,6 +1,6 @@
 /** One episode as the page lives with it: the view, the connection and what to send; an external store for React. */
 
-import type { Event, Snapshot } from "@/generated/vocabulary";
+import type { ContinueText, Event, Snapshot } from "@/generated/vocabulary";
 
 import { newCommandId } from "./command-id";
 import type { DraftStore } from "./drafts";
@@ -43,6 +43,7 @@ export class Session {
   /** What may still be refused, to give back what it said. */
   private sent: readonly IdentifiedCommand[];
   private refetching = false;
+  private requests = 0;
 
   constructor(private readonly options: SessionOptions) {
     const { episodeId, drafts } = options;
@@ -91,6 +92,12 @@ export class Session {
     this.sent = [...this.sent, command].slice(-CAPACITY);
     if (this.state.rejection !== null && command.type !== "input") this.dismiss();
     return command.command_id;
+  }
+
+  /** Asks the policy to continue a text. Returns the request's number, which the answer has; null without a connection. */
+  ask(question: Omit<ContinueText, "type" | "request">): number | null {
+    this.requests += 1;
+    return this.socket.ask({ type: "continue", request: this.requests, ...question }) ? this.requests : null;
   }
 
   decideHeld(decision: "send" | "discard"): void {

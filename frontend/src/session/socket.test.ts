@@ -40,6 +40,7 @@ const click = (id: string): IdentifiedCommand => ({
   command_id: id,
   action: { kind: "click", x: 1, y: 2 },
   thought: "",
+  continued_characters: 0,
   proposal_id: null,
 });
 

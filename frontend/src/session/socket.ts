@@ -90,7 +90,10 @@ export class EpisodeSocket {
 
   /** Connects now, unless connected; also called when the network or the tab comes back. */
   connect(): void {
-    if (this.wire !== null) return this.ping();
+    if (this.wire !== null) {
+      this.ping();
+      return;
+    }
     clearTimeout(this.retryTimer);
     this.retryAt = null;
     this.phase = this.attempt > 0 ? "offline" : "connecting";
@@ -113,6 +116,13 @@ export class EpisodeSocket {
     this.outbox = enqueue(this.outbox, command, this.now(), controlled);
     if (this.throttledIds === null) this.transmit(command);
     this.persist();
+    return true;
+  }
+
+  /** Sends something that is worth nothing later; false where there is no connection, and nothing was kept. */
+  ask(message: Exclude<Command, IdentifiedCommand>): boolean {
+    if (this.phase !== "online") return false;
+    this.transmit(message);
     return true;
   }
 
@@ -266,9 +276,9 @@ export class EpisodeSocket {
     this.wire?.send(JSON.stringify({ type: "ping", at: this.now() } satisfies Command));
   }
 
-  private transmit(command: IdentifiedCommand): void {
+  private transmit(command: Command): void {
     if (this.phase !== "online") return;
-    this.sentAt.set(command.command_id, this.now());
+    if ("command_id" in command) this.sentAt.set(command.command_id, this.now());
     this.wire?.send(JSON.stringify(command));
   }
 

@@ -32,12 +32,15 @@ def client(server: Server) -> Iterator[httpx.Client]:
         yield made
 
 
-def request_completion(client: httpx.Client, images: tuple[str, ...], **given: object) -> dict[str, Any]:
-    """A whole answer to a conversation with these pictures."""
+def request_completion(
+    client: httpx.Client, images: tuple[str, ...], *, reply: str = "", **given: object
+) -> dict[str, Any]:
+    """A whole answer to a conversation with these pictures, and perhaps the beginning of a reply."""
     parts: list[dict[str, object]] = [{"type": "image_url", "image_url": {"url": image}} for image in images]
     messages = [
         {"role": "system", "content": "You drive a computer."},
         {"role": "user", "content": [*parts, {"type": "text", "text": "What is next?"}]},
+        *([{"role": "assistant", "content": reply}] if reply else []),
     ]
     body = {
         "model": "tiny",
@@ -55,6 +58,16 @@ def request_completion(client: httpx.Client, images: tuple[str, ...], **given: o
     assert answer.status_code == 200, answer.text
     value: dict[str, Any] = answer.json()
     return value
+
+
+def test_the_last_message_is_continued_where_it_ends(client: httpx.Client) -> None:
+    beginning = "Thought: I open the me"
+    plain = request_completion(client, (picture(1),))["prompt_token_ids"]
+    asked = request_completion(
+        client, (picture(1),), reply=beginning, add_generation_prompt=False, continue_final_message=True
+    )["prompt_token_ids"]
+    counted = client.post("/tokenize", json={"model": "tiny", "prompt": beginning, "add_special_tokens": False}).json()
+    assert asked == [*plain, *counted["tokens"]]
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])

@@ -49,6 +49,7 @@ COMMANDS: tuple[Any, ...] = (
     messages_events.TakeControl(command_id="command-1"),
     messages_events.Undo(command_id="command-1"),
     messages_events.SkipSettle(command_id="command-1"),
+    messages_events.ContinueText(request=1, part="thought", thought="I op"),
     messages_events.Ping(at=1.5),
 )
 
@@ -58,6 +59,7 @@ EVENTS: tuple[Any, ...] = (
     messages_events.ProposalsThinking(thinking="streaming", partials=(messages_events.Partial(index=0, text="Thou"),)),
     messages_events.MemoriesNoting(noting="failed", message="No answer."),
     messages_events.StorageChanged(full=True),
+    messages_events.TextContinued(request=1, text="en it."),
     messages_events.ControlChanged(control="other", holder="Ada"),
     messages_events.Acknowledged(command_id="command-1"),
     messages_events.Rejected(command_id=None, code="invalid", message="What?"),

@@ -6,6 +6,7 @@ import { printAction } from "@/shared/actions/print";
 import { haveSameTarget, nearestProposal } from "@/shared/actions/similarity";
 import { needsThoughtFirst } from "@/shared/steps";
 import type { Draft } from "@/session/drafts";
+import { countTaken } from "@/session/text-ranges";
 
 export type StepCommand = Omit<Accept, "command_id"> | Omit<Act, "command_id">;
 
@@ -41,15 +42,16 @@ export function compose(draft: Draft, episode: EpisodeState): Composed {
   const foreign = isForeign(draft, source, action);
   const thought = foreign ? "" : draft.thought.trim();
   if (needsThoughtFirst(episode) && thought === "") return { ok: false, reason: "thought", action, foreign };
-  return { ok: true, action, body: commandFor(action, thought, source, episode) };
+  const continued = foreign ? 0 : countTaken(draft.taken, draft.thought);
+  return { ok: true, action, body: commandFor(action, thought, continued, source, episode) };
 }
 
-function commandFor(action: Action, thought: string, source: Proposal | null, episode: EpisodeState): StepCommand {
+function commandFor(action: Action, thought: string, continued: number, source: Proposal | null, episode: EpisodeState): StepCommand {
   if (source?.action != null && sameAction(source.action, action)) {
     const changed = thought === source.thought.trim() ? null : thought;
-    return acceptCommand(source, episode, { thought: changed, actions: 1 });
+    return acceptCommand(source, episode, { thought: changed, continued, actions: 1 });
   }
-  return { type: "act", action, thought, proposal_id: source?.id ?? null };
+  return { type: "act", action, thought, continued_characters: continued, proposal_id: source?.id ?? null };
 }
 
 /** Whether the thought is that of a candidate that does something else. */
@@ -72,6 +74,8 @@ export function isMeant(before: Draft, composed: Composed): boolean {
 
 interface Accepted {
   readonly thought?: string | null;
+  /** Characters of that thought which continue what was typed, as the policy offered them. */
+  readonly continued?: number;
   /** How many of the candidate's actions are done, from the first; null for all of them. */
   readonly actions?: number | null;
   /** The safety checks of its provider that the person has looked at. */
@@ -81,10 +85,11 @@ interface Accepted {
 export function acceptCommand(
   proposal: Proposal,
   episode: EpisodeState,
-  { thought = null, actions = null, acknowledged = [] }: Accepted = {},
+  { thought = null, continued = 0, actions = null, acknowledged = [] }: Accepted = {},
 ): StepCommand {
   const part = actions !== null && actions < actionsOf(proposal).length ? actions : null;
-  return { type: "accept", proposal_id: proposal.id, base_version: episode.steps.length, thought, actions: part, acknowledged };
+  const words = { thought, continued_characters: thought === null ? 0 : continued };
+  return { type: "accept", proposal_id: proposal.id, base_version: episode.steps.length, ...words, actions: part, acknowledged };
 }
 
 /** All that a candidate says to do, in order. */
@@ -102,8 +107,8 @@ export function withAction(draft: Draft, action: Action, proposals: readonly Pro
   const command = printAction(action);
   if (draft.thought.trim() !== "" && !isInherited(draft)) return { ...draft, command };
   const nearest = nearestProposal(action, proposals);
-  if (nearest === null) return { command, thought: "", proposalId: null, original: "" };
-  return { command, thought: nearest.thought, proposalId: nearest.id, original: nearest.thought };
+  if (nearest === null) return { command, thought: "", proposalId: null, original: "", taken: [] };
+  return { command, thought: nearest.thought, proposalId: nearest.id, original: nearest.thought, taken: [] };
 }
 
 /** A draft that begins as a candidate. */
@@ -113,6 +118,7 @@ export function draftFromProposal(proposal: Proposal): Draft {
     thought: proposal.thought,
     proposalId: proposal.id,
     original: proposal.thought,
+    taken: [],
   };
 }
 

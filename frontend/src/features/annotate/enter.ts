@@ -49,7 +49,15 @@ export function endsEpisode({ action, further_actions: further }: Proposal): boo
   return further.length === 0 && (action?.kind === "finish" || action?.kind === "infeasible");
 }
 
+/** Whether a candidate may be accepted now: its screen is the one that is looked at, and no step waits for the
+ * connection. On a page that has ended, only what ends the episode. */
+export function mayAccept({ episode, connection, canAct, viewedStep }: Omit<Situation, "composed">, proposal: Proposal | undefined): boolean {
+  if (!canAct || viewedStep !== null || episode.takeover || isSending(connection)) return false;
+  if (proposal?.action == null) return false;
+  return episode.observation?.page?.done !== true || endsEpisode(proposal);
+}
+
 /** Whether a step was given that could not be sent yet. */
-export function isSending({ phase, waiting }: Connection): boolean {
+function isSending({ phase, waiting }: Connection): boolean {
   return phase !== "online" && waiting.some(({ command }) => command.type === "accept" || command.type === "act" || command.type === "finish");
 }

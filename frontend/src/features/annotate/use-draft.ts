@@ -22,10 +22,12 @@ export function useDraft(episode: EpisodeState, drafts: DraftStore, rejection: R
 export function draftFromRejected({ command }: Rejection, proposals: readonly Proposal[]): Draft {
   if (command?.type === "act") {
     const original = proposals.find(({ id }) => id === command.proposal_id)?.thought ?? "";
-    return { command: printAction(command.action), thought: command.thought, proposalId: command.proposal_id, original };
+    const { thought, proposal_id: proposalId, continued_characters: continued } = command;
+    const taken = continued > 0 ? [[0, continued] as const] : []; // where it was is not known any more, how much it was is
+    return { command: printAction(command.action), thought, proposalId, original, taken };
   }
   if (command?.type === "accept" && command.thought !== null) {
-    return { ...EMPTY_DRAFT, thought: command.thought };
+    return { ...EMPTY_DRAFT, thought: command.thought, taken: command.continued_characters > 0 ? [[0, command.continued_characters]] : [] };
   }
   return EMPTY_DRAFT;
 }

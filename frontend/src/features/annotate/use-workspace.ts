@@ -7,6 +7,7 @@ import type { Action, EpisodeState, Mark, Proposal, Step } from "@/generated/voc
 import { EMPTY_DRAFT, type Draft } from "@/session/drafts";
 import type { EpisodeView } from "@/session/reducer";
 import type { CommandBody } from "@/session/session";
+import { countTaken } from "@/session/text-ranges";
 import type { LiveSession } from "@/session/use-session";
 import { heldKeysOf, withHeldKeys, type HoldableKey } from "@/shared/actions/held";
 import { printAction } from "@/shared/actions/print";
@@ -15,7 +16,7 @@ import { needsThoughtFirst, withoutUndone, withOwedThoughts } from "@/shared/ste
 import { acceptCommand, compose, draftFromProposal, isInherited, isMeant, withAction, type StepCommand, type Composed } from "./composer";
 import { currentPanel, type PanelName } from "@/features/annotate/panels/panels";
 import { COALESCE_MS } from "@/features/annotate/viewport/gestures";
-import { endsEpisode, enterOf, isSending, type Enter } from "./enter";
+import { endsEpisode, enterOf, mayAccept, type Enter } from "./enter";
 import { useDraft } from "./use-draft";
 
 /** `press` and `release` capture one key to hold down or let go. */
@@ -43,8 +44,7 @@ export interface Workspace extends LiveSession {
   readonly draftedAction: Action | null;
   /** Whether this page may act now. */
   readonly canAct: boolean;
-  /** Whether a candidate may be accepted now: its screen is the one that is looked at, and no step waits for the
-   * connection. On a page that has ended, only what ends the episode. */
+  /** See `mayAccept`. */
   readonly canAccept: (proposal: Proposal | undefined) => boolean;
   readonly enter: Enter;
   /** Whether the next task is claimed once this one has ended. */
@@ -141,13 +141,11 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
   const steps = useMemo(() => withoutUndone(episode.steps), [episode.steps]);
   const owed = useMemo(() => withOwedThoughts(steps), [steps]);
   const canAct = view.control === "mine" && episode.status === "running";
-  const canAcceptAny = canAct && viewedStep === null && !episode.takeover && !isSending(live.connection);
-  const pageEnded = episode.observation?.page?.done === true;
-  const canAccept = (proposal: Proposal | undefined) =>
-    canAcceptAny && proposal?.action != null && (!pageEnded || endsEpisode(proposal));
+  const situation = { episode, connection: live.connection, canAct, viewedStep };
+  const canAccept = (proposal: Proposal | undefined) => mayAccept(situation, proposal);
   const markersHidden = hiddenAt === episode.steps.length;
   const direct = wantsDirect && !needsThoughtFirst(episode);
-  const enter = enterOf({ episode, composed, connection: live.connection, canAct, viewedStep });
+  const enter = enterOf({ ...situation, composed });
 
   const setDialog = useCallback((opened: Dialog | null) => {
     setEnding(null);
@@ -314,7 +312,7 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
         askForThought();
         return false;
       }
-      send({ type: "act", action, thought, proposal_id: null });
+      send({ type: "act", action, thought, continued_characters: countTaken(draft.taken, draft.thought), proposal_id: null });
       return true;
     },
     submitStep: () => {

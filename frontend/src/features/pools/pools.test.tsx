@@ -30,6 +30,7 @@ const POOL: PoolRow = {
     minutes: null,
     thought_required: true,
     thought_later: false,
+    text_continuation: true,
     policy_budget: null,
     unattended_safety_checks: false,
     screenshot_format: "jpeg",

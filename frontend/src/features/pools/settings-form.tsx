@@ -26,6 +26,7 @@ const DEFAULT_SETTINGS: Settings = {
   minutes: null,
   thought_required: true,
   thought_later: false,
+  text_continuation: true,
   policy_budget: null,
   unattended_safety_checks: false,
   screenshot_format: "jpeg",
@@ -288,6 +289,12 @@ function WorkFields({ draft, onChange }: Fields) {
           onChange={(event) => onChange({ thought_later: event.currentTarget.checked })}
         />
       )}
+      <Checkbox
+        label={t("pools.text_continuation")}
+        description={t("pools.text_continuation.help")}
+        checked={draft.text_continuation}
+        onChange={(event) => onChange({ text_continuation: event.currentTarget.checked })}
+      />
     </div>
   );
 }

@@ -34,6 +34,7 @@ const SHARED = {
   pause_hours: "pools.pause_hours",
   thought_required: "pools.thought_required",
   thought_later: "pools.thought_later",
+  text_continuation: "pools.text_continuation",
   policy_budget: "pools.policy_budget",
   unattended_safety_checks: "pools.unattended_safety_checks",
   priority: "pools.priority",

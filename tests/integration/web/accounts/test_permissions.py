@@ -184,9 +184,9 @@ def _is_command(schema: dict[str, Any]) -> bool:
 
 async def ask(desk: EpisodeSocket, kind: str) -> dict[str, Any]:
     """What a command is told; of those that have no fate, what comes of them."""
-    if kind == "ping":
+    if answer := {"ping": "pong", "continue": "text.continued"}.get(kind):
         await desk.send(type=kind, **COMMANDS[kind])
-        return await desk.until(type="pong")
+        return await desk.until(type=answer)
     return await desk.ask(type=kind, command_id=f"command-{kind}", **COMMANDS[kind])
 
 

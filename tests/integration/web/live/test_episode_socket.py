@@ -76,9 +76,11 @@ async def test_an_episode_is_worked_on_and_finished(stack: Stack) -> None:
     assert (added["step"]["decision"], added["step"]["proposal_id"]) == ("accept", best["id"])
 
     await desk.until(type="proposals.ready")
-    answer = await desk.ask(
-        type="act", command_id=command_id(), thought="I look", action={"kind": "click", "x": 5, "y": 6}
-    )
+    await desk.send(type="continue", request=7, part="thought", thought="It is")
+    continued = await desk.until(type="text.continued")
+    assert (continued["request"], continued["text"], continued["code"]) == (7, " done.", "")
+    written = {"thought": "It is open", "continued_characters": 5}
+    answer = await desk.ask(type="act", command_id=command_id(), **written, action={"kind": "click", "x": 5, "y": 6})
     assert answer["type"] == "acknowledged"
     overridden = await desk.until(type="step.added")
     assert (overridden["step"]["index"], overridden["step"]["decision"]) == (1, "override")
@@ -88,6 +90,7 @@ async def test_an_episode_is_worked_on_and_finished(stack: Stack) -> None:
     assert (ended["outcome"], ended["verdict"]["success"]) == ("success", True)
     state = await state_of(desk)
     assert [step.decision for step in state.steps] == ["accept", "override"]
+    assert [step.continued_characters for step in state.steps] == [0, 5]
     trajectory = await run_in_db_thread(trajectories.episode_trajectory, episode_id=desk.episode_id)
     assert [len(offered) for offered in trajectory.proposals] == [2, 1]
     assert (trajectory.terminated, trajectory.truncated) == (True, False)

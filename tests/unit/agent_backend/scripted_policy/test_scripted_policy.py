@@ -73,18 +73,19 @@ def test_every_bundled_line_can_be_said_and_read_back_in_the_dialect() -> None:
         assert (reply.thought, reply.action) == (line.thought, line.action)
 
 
+MESSAGES: list[dict[str, object]] = [
+    {"role": "user", "content": [{"type": "text", "text": f"## User Instruction\n{SCRIPT.instruction}"}]},
+    {"role": "assistant", "content": DIALECT.write("Here.", Click(x=100, y=100), SCREEN)},
+]
+
+
 @pytest.fixture
 def app() -> FastAPI:
     return create_app((SCRIPT,), DIALECT, pace=0)
 
 
 def ask(**fields: object) -> dict[str, object]:
-    said = DIALECT.write("Here.", Click(x=100, y=100), SCREEN)
-    messages = [
-        {"role": "user", "content": [{"type": "text", "text": f"## User Instruction\n{SCRIPT.instruction}"}]},
-        {"role": "assistant", "content": said},
-    ]
-    return {"model": "scripted", "messages": messages, "n": 4, "logprobs": True, **fields}
+    return {"model": "scripted", "messages": MESSAGES, "n": 4, "logprobs": True, **fields}
 
 
 async def post(app: FastAPI, body: dict[str, object]) -> httpx.Response:
@@ -115,6 +116,14 @@ async def test_an_unknown_task_asks_for_a_person(app: FastAPI) -> None:
     body = ask() | {"messages": [{"role": "user", "content": "Paint the fence."}]}
     text = (await post(app, body)).json()["choices"][0]["message"]["content"]
     assert "call_user" in text
+
+
+async def test_a_reply_of_the_stage_is_continued(app: FastAPI) -> None:
+    for beginning, rest in (("Thought: Right w", "ord.\nAction: type"), ("Thought: Save", "")):
+        messages = [*MESSAGES, {"role": "assistant", "content": beginning}]
+        body = ask(n=1, continue_final_message=True) | {"messages": messages}
+        text = (await post(app, body)).json()["choices"][0]["message"]["content"]
+        assert text.startswith(rest) if rest else text == ""
 
 
 async def test_another_model_is_not_served(app: FastAPI) -> None:

@@ -23,8 +23,8 @@ export function SecretsDialog() {
     if (allow && !answeredRequest.autopilot && proposal) {
       const thought = answeredRequest.thought === proposal.thought ? null : answeredRequest.thought;
       const acknowledged = proposal.safety_checks.map(({ id }) => id);
-      const { actions } = answeredRequest;
-      send({ type: "accept", proposal_id: proposal.id, base_version: episode.steps.length, thought, actions, acknowledged });
+      const { actions, continued_characters } = answeredRequest;
+      send({ type: "accept", proposal_id: proposal.id, base_version: episode.steps.length, thought, continued_characters, actions, acknowledged });
     }
     viewportRef.current?.focus({ preventScroll: true });
   };

@@ -16,6 +16,7 @@ const stepOwing = (index: number): Step => ({
   wrong_ids: [],
   thought: "",
   thought_timing: "owed",
+  continued_characters: 0,
   action: { kind: "click", x: index, y: 2 },
   before: OBSERVATION,
   after: OBSERVATION,

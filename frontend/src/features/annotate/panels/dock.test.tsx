@@ -21,7 +21,7 @@ const step = (index: number, action: Action, text: string | null = null, undone 
   decision: "override",
   proposal_id: null,
   acceptable_ids: [],
-  wrong_ids: [], thought_timing: "before",
+  wrong_ids: [], thought_timing: "before", continued_characters: 0,
   thought: "Because.",
   action,
   before: TEXT,

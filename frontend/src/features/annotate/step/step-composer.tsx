@@ -1,5 +1,5 @@
 /** The step a person composes: thought, action, and the one key that does it. */
-import { Button, SegmentedControl, Textarea } from "@mantine/core";
+import { Button, SegmentedControl } from "@mantine/core";
 import type { KeyboardEvent } from "react";
 
 import { useI18n, type Translate } from "@/shared/i18n/i18n";
@@ -10,8 +10,10 @@ import type { Enter } from "@/features/annotate/enter";
 import { hasScreen } from "@/features/annotate/panels/panels";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 import { EMPTY_DRAFT, isEmpty } from "@/session/drafts";
+import { rangesAfterEdit } from "@/session/text-ranges";
 
 import { CommandLineEditor } from "./command-line";
+import { GhostTextarea } from "./ghost-textarea";
 import { HeldKeys } from "./held-keys";
 import { HotkeyMode, TypeMode } from "./keyboard-modes";
 import { StepMessage } from "./step-message";
@@ -68,12 +70,15 @@ function Composer() {
           <span className={styles.from}>{t(episode.thought_later ? "step.later" : "step.required")}</span>
         )}
       </label>
-      <Textarea
+      <GhostTextarea
         id="thought"
         ref={thoughtRef}
         value={draft.thought}
         placeholder={t("step.thought.placeholder")}
-        onChange={(event) => setDraft({ ...draft, thought: event.currentTarget.value })}
+        question={draft.thought === draft.original ? null : { part: "thought", thought: draft.thought, action: null }}
+        written={episode.proposals.map((proposal) => proposal.thought).filter((written) => written !== draft.original)}
+        onChange={(thought) => setDraft({ ...draft, thought, taken: rangesAfterEdit(draft.taken, draft.thought, thought) })}
+        onTake={(thought) => setDraft({ ...draft, thought, taken: [...draft.taken, [draft.thought.length, thought.length]] })}
         onKeyDown={key}
         readOnly={!canAct}
         autosize

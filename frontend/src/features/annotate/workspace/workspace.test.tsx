@@ -330,6 +330,7 @@ describe("a policy's use of a secret", () => {
     uses: [{ name: "PASSWORD", host: "shop.example", application: "" }],
     kind: "type_text",
     thought: "I sign in.",
+    continued_characters: 0,
     autopilot,
     actions: null,
   });

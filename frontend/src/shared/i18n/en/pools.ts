@@ -73,6 +73,8 @@ export const poolMessages = {
   "pools.thought_required": "A thought is required",
   "pools.thought_later": "It may be written after the step",
   "pools.thought_later.help": "Steps without their thought are listed before the task is finished, and left out of training data.",
+  "pools.text_continuation": "The policy continues what is typed",
+  "pools.text_continuation.help": "Shown behind the cursor of a thought or typed text. How much of a thought was taken from it is stored with the step.",
   "pools.priority": "Priority",
   "pools.skills": "Skills",
   "pools.skills.help": "Who has all of these may take tasks",

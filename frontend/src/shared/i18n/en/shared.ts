@@ -143,6 +143,8 @@ export const sharedMessages = {
   "step.thought_owed.help": "It was done without the thought that its pool requires. It is left out of training data until the thought is written.",
   "step.thought_later": "Thought written later",
   "step.thought_later.help": "Written after the step, when its result was known",
+  "step.continued": { one: "{count} character suggested", other: "{count} characters suggested" },
+  "step.continued.help": "So much of the thought was taken from what the policy suggested while it was typed",
   "step.clipboard.from": "Read from the machine's clipboard",
   "step.clipboard.to": "Written to the machine's clipboard",
   "step.clipboard.empty": "The clipboard was empty",

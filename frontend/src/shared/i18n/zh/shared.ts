@@ -141,6 +141,8 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
   "step.thought_owed.help": "执行时没有写任务池要求的思考；补写之前不进入训练数据。",
   "step.thought_later": "思考为事后补写",
   "step.thought_later.help": "在步骤执行、看到结果之后写下",
+  "step.continued": "{count} 个字符来自建议",
+  "step.continued.help": "输入想法时采用了策略建议的这么多字符",
   "step.clipboard.from": "从机器剪贴板读取",
   "step.clipboard.to": "写入机器剪贴板",
   "step.clipboard.empty": "剪贴板为空",

@@ -13,6 +13,7 @@ export function StepNotes({ step }: { step: Step }) {
   return (
     <>
       <ThoughtBadge step={step} />
+      {step.continued_characters > 0 && <Continued count={step.continued_characters} />}
       <ClipboardText step={step} />
       {step.action.kind === "gesture" && <Inputs inputs={step.action.inputs} />}
     </>
@@ -26,6 +27,12 @@ function ThoughtBadge({ step: { decision, thought, thought_timing: timing } }: {
   if (timing === "later") return <p><Badge tone="neutral" title={t("step.thought_later.help")}>{t("step.thought_later")}</Badge></p>;
   const missing = (decision === "override" || decision === "takeover") && thought.trim() === "";
   return missing && <p><Badge tone="neutral" title={t("step.no_thought.help")}>{t("step.no_thought")}</Badge></p>;
+}
+
+/** How much of the thought the policy wrote after what was typed. */
+function Continued({ count }: { count: number }) {
+  const { t } = useI18n();
+  return <p><Badge tone="neutral" title={t("step.continued.help")}>{t("step.continued", { count })}</Badge></p>;
 }
 
 function ClipboardText({ step: { action, after } }: { step: Step }) {

@@ -1,0 +1,116 @@
+/** What the policy would write after a half-written text: asked for after a pause, shown while it fits what is typed. */
+import { useEffect, useState, type KeyboardEvent } from "react";
+
+import type { ContinueText, PolicyRef, TextContinued } from "@/generated/vocabulary";
+import { printAction } from "@/shared/actions/print";
+import { useWorkspace } from "@/features/annotate/use-workspace";
+
+/** A pause in typing after which the policy is asked (milliseconds). */
+export const PAUSE_MS = 350;
+/** A text is continued from so many characters on. */
+const LEAST = 3;
+
+export type Question = Pick<ContinueText, "part" | "thought" | "action">;
+
+export interface Continuation {
+  /** What may be taken after the text; empty where nothing is offered. */
+  readonly rest: string;
+  /** Hides it, until other words are written. */
+  readonly hide: () => void;
+  /** Handles a key of the text's field: true where it took the continuation, a word of it, or hid it. */
+  readonly handleKey: (event: KeyboardEvent<HTMLTextAreaElement | HTMLInputElement>) => boolean;
+}
+
+interface SentQuestion {
+  readonly request: number;
+  readonly text: string;
+}
+
+/**
+ * The continuation of `text`. `question` is what is asked, null where nothing is to be or the caret does not stand at the
+ * end; `take` is given what was taken. Where one of `written` begins so, its rest is offered and nobody is asked.
+ */
+export function useContinuation(text: string, question: Question | null, take: (taken: string) => void, written: readonly string[] = []): Continuation {
+  const { session, view } = useWorkspace();
+  const mayAsk = useMayAsk();
+  const [sent, setSent] = useState<SentQuestion | null>(null);
+  const [hidden, setHidden] = useState<string | null>(null);
+  const isOffered = question !== null && (hidden === null || !text.startsWith(hidden));
+  const rest = isOffered ? restOfWritten(written, text) || restOfAnswer(sent, view.continued, text) : "";
+
+  const due = mayAsk && isOffered && rest === "" && isLongEnough(text) && text !== sent?.text;
+  const body = due ? JSON.stringify(question) : null;
+  useEffect(() => {
+    if (body === null) return;
+    const timer = setTimeout(() => {
+      const request = session.ask(JSON.parse(body) as Question);
+      if (request !== null) setSent({ request, text });
+    }, PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [session, body, text]);
+
+  const handleKey = (event: KeyboardEvent<HTMLTextAreaElement | HTMLInputElement>): boolean => {
+    const does = rest === "" ? null : effectOf(event);
+    if (does === null) return false;
+    if (does === "hide") setHidden(text);
+    else take(does === "word" ? firstWord(rest) : rest);
+    event.preventDefault();
+    event.stopPropagation();
+    return true;
+  };
+  return { rest, hide: () => setHidden(text), handleKey };
+}
+
+/** Whether the policy may be asked now: proposals come first, and not every server can. */
+function useMayAsk(): boolean {
+  const { view, episode, connection, canAct } = useWorkspace();
+  const isThinking = episode.thinking === "waiting" || episode.thinking === "streaming";
+  const able = episode.text_continuation && !samePolicy(view.cannotContinue, episode.policy);
+  return canAct && able && !isThinking && connection.phase === "online";
+}
+
+function isLongEnough(text: string): boolean {
+  return text.trim().length >= LEAST;
+}
+
+function restOfAnswer(sent: SentQuestion | null, continued: TextContinued | null, text: string): string {
+  if (sent === null || continued?.request !== sent.request) return "";
+  const added = continued.action === null ? continued.text : restOf("", printAction(continued.action), sent.text);
+  return restOf(sent.text, added, text);
+}
+
+/** Whether nothing is selected and the caret stands at the end. */
+export function caretAtEnd({ selectionStart, selectionEnd, value }: HTMLTextAreaElement | HTMLInputElement): boolean {
+  return selectionStart === selectionEnd && selectionEnd === value.length;
+}
+
+/** What a key does to a continuation: with Ctrl, or Option as on a Mac, the right arrow takes a word of it. */
+function effectOf(event: KeyboardEvent<HTMLTextAreaElement | HTMLInputElement>): "hide" | "word" | "all" | null {
+  const { key, ctrlKey, altKey, metaKey, shiftKey } = event;
+  if (event.nativeEvent.isComposing || !caretAtEnd(event.currentTarget) || metaKey || shiftKey) return null;
+  if (key === "Escape") return "hide";
+  if (ctrlKey || altKey) return key === "ArrowRight" && ctrlKey !== altKey ? "word" : null;
+  return key === "Tab" || key === "ArrowRight" ? "all" : null;
+}
+
+/** What of a continuation is left after more was typed; empty where something else was typed. */
+export function restOf(base: string, added: string, text: string): string {
+  const whole = base + added;
+  return text.startsWith(base) && whole.startsWith(text) ? whole.slice(text.length) : "";
+}
+
+/** The rest of the line of the first text that begins so. */
+function restOfWritten(written: readonly string[], text: string): string {
+  if (!isLongEnough(text)) return "";
+  const found = written.find((one) => one.startsWith(text) && one.trimEnd().length > text.length);
+  return found?.slice(text.length).split("\n", 1)[0] ?? "";
+}
+
+/** The first word of a text with the space before it. */
+export function firstWord(text: string): string {
+  return /^\s*\S+/.exec(text)?.[0] ?? text;
+}
+
+function samePolicy(one: PolicyRef | null, other: PolicyRef | null): boolean {
+  return one !== null && other !== null && one.name === other.name && one.revision === other.revision;
+}

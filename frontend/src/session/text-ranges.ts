@@ -1,0 +1,33 @@
+/** Which characters of a text a person took from the policy's continuation of it, while they go on editing; pure. */
+
+/** From where to where, the end left out. */
+export type TextRange = readonly [from: number, to: number];
+
+/** The ranges after an edit: what was replaced is the person's own, what stands behind it moves. */
+export function rangesAfterEdit(ranges: readonly TextRange[], before: string, after: string): readonly TextRange[] {
+  const most = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < most && before[start] === after[start]) start += 1;
+  let same = 0;
+  while (same < most - start && before[before.length - 1 - same] === after[after.length - 1 - same]) same += 1;
+  const end = before.length - same;
+  const moved = after.length - before.length;
+  return ranges
+    .flatMap(([from, to]): TextRange[] => [
+      [from, Math.min(to, start)],
+      [Math.max(from, end) + moved, to + moved],
+    ])
+    .filter(([from, to]) => to > from);
+}
+
+/** How many characters lie in the ranges, of the text without the space around it. */
+export function countTaken(ranges: readonly TextRange[], text: string): number {
+  const first = text.length - text.trimStart().length;
+  const last = text.trimEnd().length;
+  return ranges.reduce((count, [from, to]) => count + Math.max(0, Math.min(to, last) - Math.max(from, first)), 0);
+}
+
+/** Whether a stored value is a range. */
+export function isRange(value: unknown): value is TextRange {
+  return Array.isArray(value) && value.length === 2 && value.every((place) => Number.isSafeInteger(place) && (place as number) >= 0);
+}

@@ -1,0 +1,132 @@
+"""The beginning of a reply as a dialect writes it, for a model to continue; and what the continuation says. Pure.
+
+A dialect writes a whole reply with a marker where the typed text ends. What stands before the marker is the prefix that
+the model continues; what stands after it completes a continuation that was cut, so that the dialect's own parser reads
+it. A reply that the model ended itself must be one that the parser takes.
+"""
+
+from dataclasses import dataclass
+from itertools import combinations, takewhile
+
+from protocol.actions.types import Action, CallUser, Click, Finish, PressKeys, RunCommand, TypeTerminal, TypeText, Wait
+from protocol.dialects.conversations import break_special_tokens
+from protocol.dialects.dialect import Dialect, ParsedReply, ScreenSize
+
+MARKER = "Zq7continuesHereQz"
+"""Stands for what is still to be written. No dialect escapes any of its letters."""
+TEXT_FIELDS = {TypeText: "text", TypeTerminal: "text", RunCommand: "command"}
+"""Actions whose text can be continued, and the field that holds it."""
+_SAMPLES: tuple[Action, ...] = (
+    Wait(seconds=1),
+    Click(x=0, y=0),
+    Finish(answer="done"),
+    PressKeys(keys=("enter",)),
+    TypeText(text="a"),
+    CallUser(message="a"),
+)
+"""Any two that a dialect has show what it writes between the thought and the action."""
+
+
+@dataclass(frozen=True)
+class ReplyPrefix:
+    """A reply up to where a model is to continue it."""
+
+    text: str
+    opening: str
+    """What the dialect puts before the typed text. A server that begins its reply with it did not continue."""
+    closing: str = ""
+    """What the dialect writes after the text, whatever follows; empty where that differs."""
+    ending: str = ""
+    """What completes the reply where the continuation was cut."""
+
+    def complete(self, generated: str, *, ended: bool) -> str:
+        """The reply that a continuation makes. `ended`: the model ended it; else it was cut, perhaps within a word."""
+        if ended:
+            return self.text + generated
+        text, closed, _ = generated.partition(self.closing) if self.closing else (generated, "", "")
+        whole_words = text if closed else text.rpartition(" ")[0] or text
+        return self.text + whole_words + self.ending
+
+
+def thought_prefix(dialect: Dialect, thought: str, screen: ScreenSize) -> ReplyPrefix | None:
+    """A reply up to the end of a half-written thought. None where the dialect cannot write it as such a beginning: the
+    thought holds special tokens, or does not stand before the action."""
+    samples = _samples(dialect)
+    if not thought or len(samples) < 2 or not _is_plain(thought):
+        return None
+    replies = [dialect.write(thought + MARKER, action, screen) for action in samples]
+    heads, endings = zip(*(reply.split(MARKER, 1) for reply in replies if reply.count(MARKER) == 1), strict=True)
+    if len(endings) < len(samples) or len(set(heads)) > 1:
+        return None
+    opening = dialect.write(MARKER, samples[0], screen).partition(MARKER)[0]
+    return ReplyPrefix(heads[0], opening, _common_start(*endings).rstrip(), endings[0])
+
+
+def action_prefix(
+    dialect: Dialect, thought: str, action: Action | None, screen: ScreenSize, kinds: frozenset[str]
+) -> ReplyPrefix | None:
+    """A reply up to the end of a half-written text of an action, or up to the action where that is None. None where the
+    dialect cannot write it."""
+    if not _is_plain(thought):
+        return None
+    if action is None:
+        return _before_action(dialect, thought, screen)
+    field, text = text_of(action)
+    if not field or not text or not _is_plain(text) or action.kind not in dialect.kinds & kinds:
+        return None
+    half = action.model_copy(update={field: text + MARKER})
+    reply = dialect.write(thought, half, screen)
+    if reply.count(MARKER) != 1:
+        return None  # it also describes the action in words
+    head, ending = reply.split(MARKER)
+    opening = dialect.write(thought, action.model_copy(update={field: MARKER}), screen).partition(MARKER)[0]
+    return ReplyPrefix(head, opening, ending.rstrip(), ending)
+
+
+def text_of(action: Action) -> tuple[str, str]:
+    """The field of an action that can be continued, and its text; two empty texts where there is none."""
+    field = TEXT_FIELDS.get(type(action), "")
+    return field, getattr(action, field) if field else ""
+
+
+def continued_thought(dialect: Dialect, reply: str, thought: str, screen: ScreenSize) -> str:
+    """What a completed reply adds to a thought, up to the end of its line; empty where it cannot be read."""
+    parsed = dialect.parse(reply, screen)
+    return _added(thought, parsed.thought) if isinstance(parsed, ParsedReply) else ""
+
+
+def continued_text(dialect: Dialect, reply: str, action: Action, screen: ScreenSize) -> str:
+    """What a completed reply adds to an action's text, up to the end of its line; empty where it cannot be read."""
+    parsed = dialect.parse(reply, screen)
+    if not isinstance(parsed, ParsedReply) or parsed.action.kind != action.kind:
+        return ""
+    return _added(text_of(action)[1], text_of(parsed.action)[1])
+
+
+def _before_action(dialect: Dialect, thought: str, screen: ScreenSize) -> ReplyPrefix | None:
+    """The part of a reply that every action has in common."""
+    replies = [dialect.write(thought, action, screen) for action in _samples(dialect)]
+    head = min((_common_start(*pair) for pair in combinations(replies, 2)), key=len, default="")
+    written = thought_prefix(dialect, thought, screen)
+    if not head or (thought and (written is None or not head.startswith(written.text))):
+        return None
+    return ReplyPrefix(head, head)
+
+
+def _common_start(*texts: str) -> str:
+    """What all texts begin with."""
+    same = takewhile(lambda letters: len(set(letters)) == 1, zip(*texts, strict=False))
+    return "".join(letters[0] for letters in same)
+
+
+def _samples(dialect: Dialect) -> list[Action]:
+    return [action for action in _SAMPLES if action.kind in dialect.kinds]
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text cannot close a turn, and does not hold the marker."""
+    return break_special_tokens(text) == text and MARKER not in text
+
+
+def _added(before: str, after: str) -> str:
+    return after[len(before) :].partition("\n")[0] if after.startswith(before) else ""
