@@ -1,11 +1,12 @@
-/** Changes the instruction, steps and hosts of a task that nobody was given. */
+/** Changes the instruction, steps and hosts of a task that nobody was given; the change can be undone. */
 import { Button, Group, NumberInput, Stack, TagsInput, Textarea } from "@mantine/core";
 import { useState } from "react";
 
-import type { TaskRow } from "@/generated/api";
+import type { TaskChanges, TaskRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
+import { useUndoable } from "@/shared/ui/undo";
 
 import { useTaskChange } from "./api";
 
@@ -25,6 +26,8 @@ export function TaskEditDialog({ pool, task, onClose }: Props) {
 function TaskForm({ pool, task, onDone }: { readonly pool: number; readonly task: TaskRow; readonly onDone: () => void }) {
   const { t } = useI18n();
   const change = useTaskChange(pool);
+  const undoable = useUndoable();
+  const edit = (changes: TaskChanges) => change.mutateAsync({ type: "edit", task: task.id, changes });
   const [instruction, setInstruction] = useState(task.instruction);
   const [steps, setSteps] = useState(task.max_steps);
   const [network, setNetwork] = useState([...task.network]);
@@ -32,7 +35,11 @@ function TaskForm({ pool, task, onDone }: { readonly pool: number; readonly task
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        change.mutate({ type: "edit", task: task.id, changes: { instruction, max_steps: steps, network } }, { onSuccess: onDone });
+        undoable({
+          act: () => edit({ instruction, max_steps: steps, network }).then(onDone),
+          done: t("pools.task.edited", { task: task.key }),
+          undo: () => edit({ instruction: task.instruction, max_steps: task.max_steps, network: task.network }),
+        });
       }}
     >
       <Stack gap="sm">
