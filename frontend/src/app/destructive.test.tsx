@@ -156,7 +156,7 @@ describe("what cannot be taken back", () => {
   });
 });
 
-const BOARD = { pools: [POOL], people: [{ id: 1, username: "ada", name: "Ada", skills: [], groups: [] }], groups: [] };
+const BOARD = { pools: [POOL], people: [{ id: 1, username: "ada", name: "Ada", skills: [], groups: [] }], groups: [], missing_suites: [] };
 
 const UNDONE: readonly [button: string, page: ReactElement, sends: Sent, undone: Sent][] = [
   [

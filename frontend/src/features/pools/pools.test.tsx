@@ -67,6 +67,7 @@ const BOARD: Board = {
   pools: [POOL],
   people: [{ id: 1, username: "ada", name: "Ada", skills: ["vim"], groups: [] }],
   groups: [{ id: 2, name: "Team", size: 3 }],
+  missing_suites: [],
 };
 
 type Sent = { method: string; path: string; body: unknown };

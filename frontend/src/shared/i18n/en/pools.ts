@@ -29,6 +29,10 @@ export const poolMessages = {
   "pools.save": "Save",
   "pools.make": "Make the pool",
   "pools.stopped": "Stopped",
+  "pools.missing": {
+    one: "{count} waiting task cannot begin: this version does not have {names}. Find it under Tasks and withdraw or delete it, or install the version that has it.",
+    other: "{count} waiting tasks cannot begin: this version does not have {names}. Find them under Tasks and withdraw or delete them, or install the version that has them.",
+  },
   "pools.opens": "opens {when}",
   "pools.overlap_of": { one: "{count} person a task", other: "{count} people a task" },
 
@@ -115,6 +119,7 @@ export const poolMessages = {
   "pools.tasks.deleted": { one: "{count} task was deleted", other: "{count} tasks were deleted" },
   "pools.tasks.kept": { one: "{count} task was given to somebody and is kept. Withdraw it instead.", other: "{count} tasks were given to somebody and are kept. Withdraw them instead." },
   "pools.task.edit_title": "Edit {task}",
+  "pools.task.edited": "{task} was changed",
   "pools.task.network": "Hosts it may reach",
   "pools.task.network.help": "Such as example.org or *.example.org. Empty: no network, gold (yes or no).",
   "pools.reference": "Reference…",

@@ -29,6 +29,7 @@ export const poolMessages = {
   "pools.save": "保存",
   "pools.make": "建立任务池",
   "pools.stopped": "已停止",
+  "pools.missing": { other: "{count} 个等待中的任务无法开始：当前版本没有 {names}。请在“任务”中找到并撤回或删除它们，或安装含有它们的版本。" },
   "pools.opens": "{when}开放",
   "pools.overlap_of": { other: "每个任务 {count} 人" },
 
@@ -115,6 +116,7 @@ export const poolMessages = {
   "pools.tasks.deleted": { other: "已删除 {count} 个任务" },
   "pools.tasks.kept": { other: "{count} 个任务曾发放给他人，因此保留。可改为撤回。" },
   "pools.task.edit_title": "编辑 {task}",
+  "pools.task.edited": "已修改 {task}",
   "pools.task.network": "可访问的主机",
   "pools.task.network.help": "例如 example.org 或 *.example.org。留空：无网络。",
   "pools.reference": "参考…",
