@@ -91,6 +91,8 @@ type FormProps = {
 function FlywheelForm({ begin, pool, flywheel, missing, onDone }: FormProps) {
   const { t } = useI18n();
   const change = useChange();
+  const pools = useQuery(poolsQuery).data;
+  const own = flywheel?.pool ?? pools?.find(({ id }) => id === pool)?.name;
   const [draft, setDraft] = useState(begin);
   const [text, setText] = useState<string | null>(null);
   const written = text === null ? draft.recipe : recipeOf(text);
@@ -152,7 +154,7 @@ function FlywheelForm({ begin, pool, flywheel, missing, onDone }: FormProps) {
           ]}
         />
         {text === null ? (
-          <RecipeFields recipe={draft.recipe} onChange={(recipe) => setDraft({ ...draft, recipe })} />
+          <RecipeFields recipe={draft.recipe} own={own} onChange={(recipe) => setDraft({ ...draft, recipe })} />
         ) : (
           <Textarea
             label={t("flywheel.view.json")}
