@@ -77,6 +77,9 @@ const OUT: EvaluationOut = {
   },
   decisions: [],
   revision: null,
+  cycle: null,
+  judge_known: false,
+  can_delete: false,
   registered: null,
 };
 const COMPARISON: EvaluationComparison = {
@@ -104,6 +107,8 @@ const RUN: BenchmarkRunRow = {
   software: "0.1.0",
   created_at: AT,
   can_resume: false,
+  can_restart: false,
+  can_delete: false,
   error: "",
 };
 

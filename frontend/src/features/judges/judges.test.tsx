@@ -60,7 +60,7 @@ const ROW: JudgeRow = {
 const SWEEP: Sweep = { judge: JUDGE.ref, counted: ROW.counted, points: [at(0.5), at(0.8)], best: 0.8 };
 
 function open(rows: Partial<JudgeRow>[], { language = "en", sweep = SWEEP, judges = [JUDGE] }: { language?: Language; sweep?: Sweep; judges?: JudgeOut[] } = {}) {
-  const page: Judges = { judges, pools: [ROW.pool], rows: rows.map((row) => ({ ...ROW, ...row })) };
+  const page: Judges = { judges, pools: [ROW.pool], rows: rows.map((row) => ({ ...ROW, ...row })), reports: [] };
   const sent: [string, string, unknown][] = [];
   vi.stubGlobal("fetch", (path: string, { method = "GET", body }: RequestInit = {}) => {
     if (method !== "GET") {
