@@ -34,16 +34,12 @@ async def test_waiting_tasks_of_a_suite_that_is_gone_are_told_on_pools_and_healt
         Task.objects.filter(pool=pool).delete()
         tasks_add(pool=pool, definitions=made)
         told = sent(alex, "GET", "/pools/board")["missing_suites"]
-        assert [(row["pool"], row["name"], row["tasks"]) for row in told] == [
-            (pool.pk, "games/chess", 1),
-            (pool.pk, "gone", 2),
-        ]
+        here = [(row["name"], row["tasks"]) for row in told if row["pool"] == pool.pk]
+        assert here == [("games/chess", 1), ("gone", 2)]
         user = user_ensure(username="alex", password=PASSWORD, name="Alex", roles=["admin"])
         checks = [check for check in health_page(user=user).checks if check.kind == "suite"]
-        assert {(check.subject, check.problem, check.detail) for check in checks} == {
-            ("games/chess", "no_suite", pool.name),
-            ("gone", "no_suite", pool.name),
-        }
+        found = {(check.subject, check.problem, check.detail) for check in checks}
+        assert {("games/chess", "no_suite", pool.name), ("gone", "no_suite", pool.name)} <= found
 
     await run_in_db_thread(tried)
 
