@@ -5,11 +5,10 @@ from collections import defaultdict
 from asgiref.sync import async_to_sync
 from django.core.cache import cache
 
-from annotation_app.live.suite_tasks import machine_choices
+from annotation_app.live.suite_tasks import MachineChoices, machine_choices
 from annotation_app.tasks.selectors import suite_tasks_waiting
 from protocol.base import FrozenModel
 from protocol.trajectory.tasks import format_task_kind
-from vm_bridge.fleet import SuiteInfo
 
 CACHE_KEY, CACHE_SECONDS = "tasks:missing-suites", 60
 
@@ -32,16 +31,16 @@ def missing_suites() -> tuple[MissingSuite, ...]:
     choices = async_to_sync(machine_choices)()
     if not choices.reachable:
         return ()
-    found = _missing(choices.suites)
+    found = _missing(choices)
     cache.set(CACHE_KEY, [one.model_dump() for one in found], CACHE_SECONDS)
     return found
 
 
-def _missing(suites: tuple[SuiteInfo, ...]) -> tuple[MissingSuite, ...]:
-    names = {suite.name for suite in suites}
+def _missing(choices: MachineChoices) -> tuple[MissingSuite, ...]:
+    names = {suite.name for suite in choices.suites}
     kinds = {
         format_task_kind(suite.name, task.name, level)
-        for suite in suites
+        for suite in choices.suites
         for task in suite.tasks
         for level in range(1, task.levels + 1)
     }
