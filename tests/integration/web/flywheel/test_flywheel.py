@@ -232,8 +232,12 @@ def test_a_turn_shows_its_revision_and_the_active_one_task_by_task(
     )  # fmt: skip
     overall = PairedComparison(pairs=20, won=14, lost=0, chance=0.01, finding="better")
     found = Comparison(policies=(), overall=overall, tasks=(change,))
-    evaluation_add(user=admin, revision_id=made.pk, report=report(policy_of(made), {"toy/lights": (17, 20)}, found))
-    assert turns.turn_out(user=admin, turn_id=turn.pk).compared == (change,)
+    told = report(policy_of(made), {"toy/lights": (17, 20)}, found)
+    stored, _ = evaluation_add(user=admin, revision_id=made.pk, report=told)
+    assert turns.turn_out(user=admin, turn_id=turn.pk).compared == (), "it is not of the turn's gate"
+    turn.stages.create(name="register", state="done", result={"revision": made.pk, "evaluation": stored.pk})
+    out = turns.turn_out(user=admin, turn_id=turn.pk)
+    assert (out.compared, out.evaluation) == ((change,), stored.pk)
 
 
 @pytest.mark.usefixtures("trainer")
