@@ -22,7 +22,7 @@ export function RecipeFields({ recipe, own, onChange }: Props) {
   const set = (changed: Partial<Recipe>) => onChange({ ...recipe, ...changed });
   return (
     <Stack gap="md">
-      <Sources recipe={recipe} onChange={onChange} />
+      <Sources recipe={recipe} own={own} onChange={onChange} />
       <Fieldset legend={t("flywheel.form.train")}>
         <Stack gap="sm">
           <SimpleGrid cols={{ base: 1, xs: 2 }}>
@@ -51,7 +51,7 @@ export function RecipeFields({ recipe, own, onChange }: Props) {
   );
 }
 
-function Sources({ recipe, onChange }: Props) {
+function Sources({ recipe, own, onChange }: Props) {
   const { t } = useI18n();
   const set = (changed: Partial<Recipe>) => onChange({ ...recipe, ...changed });
   return (

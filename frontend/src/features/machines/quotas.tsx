@@ -138,14 +138,14 @@ function NameSelect({ scope, value, onChange }: { scope: Quota["scope"]; value: 
   const { t } = useI18n();
   const [words, setWords] = useState("");
   const [search] = useDebouncedValue(words, DEBOUNCE_MS);
-  const isChosen = search === t("machines.quota.each") || search === value || search.endsWith(`(${value})`);
+  const isChosen = search === t("machines.quota.all") || search === value || search.endsWith(`(${value})`);
   const names = useQuery(quotaNamesQuery(scope, scope === "pool" || isChosen ? "" : search)).data ?? [];
   return (
     <Select
       key={scope}
       label={t(`machines.quota.${scope}`)}
       data={[
-        { value: EACH, label: t("machines.quota.each") },
+        { value: EACH, label: t("machines.quota.all") },
         ...(value === EACH || names.some((each) => each.value === value) ? names : [{ value, label: value }, ...names]),
       ]}
       value={value}

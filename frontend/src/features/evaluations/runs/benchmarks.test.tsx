@@ -7,13 +7,12 @@ import { MemoryRouter, useLocation } from "react-router";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
 import type { BenchmarkChoices, BenchmarkRunOut, BenchmarkRunRow, BenchmarksPage as Benchmarks, LeaderboardRow, TaskPictures } from "@/generated/api";
+import { sessionQuery } from "@/shared/account/account";
 import { I18nProvider, type Language } from "@/shared/i18n/i18n";
 import { TopBarProvider } from "@/shared/ui/top-bar";
 
 import BenchmarksPage from "./benchmarks-page";
 
-const account = vi.hoisted(() => ({ starter: true }));
-vi.mock("@/shared/account/account", () => ({ useUser: () => ({}), hasRole: () => account.starter }));
 
 const AT = "2026-01-01T10:00:00Z";
 const RUN: BenchmarkRunRow = {
@@ -121,7 +120,8 @@ function Here() {
 }
 
 function open(page: Partial<Benchmarks>, { language = "en", starter = true }: { language?: Language; starter?: boolean } = {}) {
-  account.starter = starter;
+  const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
+  client.setQueryData(sessionQuery.queryKey, { csrf: "", user: { id: 1, username: "one", name: "One", roles: [starter ? "researcher" : "reviewer"] } } as never);
   const sent: [string, string][] = [];
   const bodies: unknown[] = [];
   vi.stubGlobal("fetch", (path: string, { method = "GET", body }: RequestInit = {}) => {
@@ -136,7 +136,7 @@ function open(page: Partial<Benchmarks>, { language = "en", starter = true }: { 
     return Promise.resolve(Response.json(path.endsWith("/benchmarks") ? { runs: [], leaderboards: [], unreadable: [], ...page } : DETAILS));
   });
   render(
-    <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
+    <QueryClientProvider client={client}>
       <MantineProvider>
         <I18nProvider language={language}>
           <MemoryRouter>

@@ -69,6 +69,7 @@ export const machineMessages = {
   "machines.quota.user": "User",
   "machines.quota.pool": "Pool",
   "machines.quota.each": "each without a limit of their own",
+  "machines.quota.all": "All without a limit of their own",
   "machines.quota.name.none": "No such name",
   "machines.quota.edit": "Edit",
   "machines.quota.edit_one": "Edit the limit of {name}",

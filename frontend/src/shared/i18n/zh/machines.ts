@@ -69,6 +69,7 @@ export const machineMessages = {
   "machines.quota.user": "用户",
   "machines.quota.pool": "任务池",
   "machines.quota.each": "没有单独限制的每一个",
+  "machines.quota.all": "所有没有单独限制的对象",
   "machines.quota.name.none": "没有这个名称",
   "machines.quota.edit": "编辑",
   "machines.quota.edit_one": "编辑 {name} 的限额",
