@@ -23,7 +23,7 @@ import { NodeForm } from "@/features/design/node-form";
 import { Wordings } from "@/features/design/wordings";
 import { SavedQueries } from "@/features/exports/search/saved-queries";
 import { WebhookTable } from "@/features/webhooks/webhook-table";
-import type { JudgeRow, PersonOut, PlacedTask, PoolRow, SecurityOut, WebhookOut } from "@/generated/api";
+import type { JudgeRow, PersonOut, PlacedTask, PoolRow, SecurityOut, TaskRow, WebhookOut } from "@/generated/api";
 import { CommandsProvider } from "@/shared/commands/commands";
 import { globalCommands } from "@/shared/commands/global";
 import { I18nProvider } from "@/shared/i18n/i18n";
@@ -204,7 +204,7 @@ describe("what can be taken back", () => {
   });
 
   it("brings back what a task was before its edit", async () => {
-    const task = { ...{ id: 9, key: "a/1", state: "waiting", done: 0, gold: false, gold_wanted: false, reference: null }, instruction: "Go.", max_steps: 30, network: [] };
+    const task: TaskRow = { ...{ id: 9, key: "a/1", state: "waiting" as const, done: 0, gold: false, gold_wanted: false, reference: null }, instruction: "Go.", max_steps: 30, network: [] };
     const user = show(<TaskEditDialog pool={7} task={task} onClose={none} />);
     await user.type(await screen.findByLabelText(/^Instruction/, {}, soon), " Now.");
     await user.click(screen.getByRole("button", { name: "Save" }));

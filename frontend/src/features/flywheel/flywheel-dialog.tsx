@@ -88,11 +88,16 @@ type FormProps = {
   readonly onDone: () => void;
 };
 
+/** The name of the pool that a flywheel has, or will have. */
+function useOwnPool(flywheel: WheelOut | undefined, pool: number | undefined): string | undefined {
+  const pools = useQuery(poolsQuery).data;
+  return flywheel?.pool ?? pools?.find(({ id }) => id === pool)?.name;
+}
+
 function FlywheelForm({ begin, pool, flywheel, missing, onDone }: FormProps) {
   const { t } = useI18n();
   const change = useChange();
-  const pools = useQuery(poolsQuery).data;
-  const own = flywheel?.pool ?? pools?.find(({ id }) => id === pool)?.name;
+  const own = useOwnPool(flywheel, pool);
   const [draft, setDraft] = useState(begin);
   const [text, setText] = useState<string | null>(null);
   const written = text === null ? draft.recipe : recipeOf(text);

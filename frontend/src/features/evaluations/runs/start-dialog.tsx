@@ -113,7 +113,7 @@ function TaskFields({ choices: { suites, pools, images, harness_sets: sets }, re
           onChange={(chosen) => onChange({ levels: chosen })}
         />
       )}
-      {suite && <SizeSelect sizes={suite.sizes ?? []} value={request.size} onChange={(size) => onChange({ size })} />}
+      {suite && <SizeSelect sizes={suite.sizes} value={request.size} onChange={(size) => onChange({ size })} />}
       {suite && !sets.includes(suite.name) && <TaskChoice key={suite.name} suite={suite.name} request={request} onChange={onChange} />}
       {request.benchmark === FILE && <FileFields images={images} request={request} onChange={onChange} />}
     </>
