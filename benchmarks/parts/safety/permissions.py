@@ -306,9 +306,7 @@ ROUTES: dict[str, Rule] = {
     "POST /api/judge-runs/{run_id}/cancel": only("admin"),
     "GET /api/wheels": only("researcher", "admin"),
     "GET /api/wheels/draft": only("researcher", "admin", path="?pool={pool_id}"),
-    "POST /api/wheels": only(
-        "admin", body=lambda things: {"name": "other", "pool": things.pool.pk, **wheel_change(things)}
-    ),
+    "POST /api/wheels": only("admin", body=lambda of: {"name": "other", "pool": of.pool.pk, **wheel_change(of)}),
     "PATCH /api/wheels/{wheel_id}": only("admin", body=wheel_change),
     "DELETE /api/wheels/{wheel_id}": only("admin"),
     "POST /api/wheels/{wheel_id}/turns": only("admin"),
