@@ -50,7 +50,7 @@ export const benchmarkMessages = {
   "benchmarks.resume": "Resume",
   "benchmarks.resume_one": "Resume {run}",
   "benchmarks.restart": "Start again",
-  "benchmarks.restart_one": "Start {run} again",
+  "benchmarks.restart_one": "Start again: {run}",
   "benchmarks.restart.ask": "The same evaluation is made from the beginning, as a run of its own. What this one has made stays.",
   "benchmarks.delete": "Delete",
   "benchmarks.delete_one": "Delete {run}",
