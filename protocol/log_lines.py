@@ -4,7 +4,8 @@ repeated fault cannot flood."""
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Literal, get_args
 
 CONTROL_CHARACTERS = (*range(0x20), *range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A))
 """C0, DEL and C1, Unicode's line and paragraph separators, and what changes the direction of text."""
@@ -22,6 +23,24 @@ class LineFormatter(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:
         """See `logging.Formatter`."""
         return escape_controls(super().formatMessage(record))
+
+
+LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
+LEVEL_VARIABLE = "PILOTHOUSE_LOG_LEVEL"
+
+
+def log_level(environment: Mapping[str, str]) -> LogLevel:
+    """The level that `PILOTHOUSE_LOG_LEVEL` names, in either case; INFO where it names none."""
+    named = environment.get(LEVEL_VARIABLE, "").upper()
+    return next((level for level in get_args(LogLevel) if level == named), "INFO")
+
+
+def log_to_stderr(environment: Mapping[str, str]) -> None:
+    """Have this process write its log to standard error: lines of that level and above, without repetitions."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(LineFormatter("%(levelname)s %(name)s %(message)s"))
+    handler.addFilter(RepeatFilter())
+    logging.basicConfig(level=log_level(environment), handlers=[handler])
 
 
 REPEATS, REPEAT_WINDOW_SECONDS = 5, 60.0

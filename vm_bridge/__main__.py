@@ -19,7 +19,7 @@ from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError
 from redis.maint_notifications import MaintNotificationsConfig
 
-from protocol.log_lines import LineFormatter, RepeatFilter
+from protocol.log_lines import log_to_stderr
 from vm_bridge.api.server import Bridge, create_api
 from vm_bridge.config import Config, ConfigError, read_config
 from vm_bridge.host_keys import MANAGER, CallVerifier
@@ -139,10 +139,7 @@ def create_app() -> FastAPI:
 @cache
 def configure_logging() -> None:
     """To standard error, in each process once."""
-    handler = logging.StreamHandler()
-    handler.setFormatter(LineFormatter("%(levelname)s %(name)s %(message)s"))
-    handler.addFilter(RepeatFilter())
-    logging.basicConfig(level=logging.INFO, handlers=[handler])
+    log_to_stderr(os.environ)
     # It would write the tickets of WebSockets down.
     logging.getLogger("uvicorn.error").addFilter(lambda record: "WebSocket" not in str(record.msg))
     logging.getLogger("aioice").setLevel(logging.WARNING)  # every candidate pair of every viewer otherwise

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, model
 
 from protocol.base import FrozenModel
 from protocol.legacy_names import current_environment
+from protocol.log_lines import LogLevel
 from protocol.trajectory.tasks import HostPattern
 from vm_bridge.fleet import Quota
 from vm_bridge.host_keys import MANAGER, derive_key, key_name
@@ -75,6 +76,8 @@ class Config(FrozenModel):
     (`./pilothouse bridge-keys` prints them). Of several with one name each is good: the new before the old."""
     secret: Annotated[str, Field(pattern=r"^(.{16,})?$")] = ""
     """Of earlier versions: shared by the web app and all bridges, in place of keys. Ends with the next release."""
+    log_level: Annotated[LogLevel, BeforeValidator(str.upper)] = "INFO"
+    """The least level of what is logged; the same variable sets that of the web app and its workers."""
     redis_url: str = "redis://127.0.0.1:6379/0"
     data: Path = Path(".data")
     tools: Path = Path(".data/tools")

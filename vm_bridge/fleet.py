@@ -152,6 +152,8 @@ class SuiteTaskInfo(FrozenModel):
     levels: int = Field(default=1, ge=1)
     has_script: bool = True
     """Whether a scripted expert plays it. A bridge that does not say so may have one."""
+    sizes: tuple[str, ...] = ()
+    """Sizes of its screen to choose from, as `640x480` (pixels), its own first; none: it has a single one."""
 
 
 class SuiteInfo(FrozenModel):

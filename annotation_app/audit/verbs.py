@@ -4,6 +4,7 @@ from typing import Literal, get_args
 
 Verb = Literal[
     "benchmark.cancelled",
+    "benchmark.deleted",
     "benchmark.resumed",
     "benchmark.started",
     "check.cancelled",
@@ -74,6 +75,7 @@ Verb = Literal[
     "policy.brought_back",
     "policy.changed",
     "policy.evaluated",
+    "policy.evaluation_deleted",
     "policy.gate_passed",
     "policy.gate_set",
     "policy.gate_shut",

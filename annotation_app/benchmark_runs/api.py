@@ -64,3 +64,16 @@ def benchmark_resume(request: HttpRequest, run: RunName) -> Status[None]:
     """Begin the missing attempts of a run that was started here."""
     services.run_resume(user=user_of(request), name=run)
     return Status(204, None)
+
+
+@router.post("/benchmarks/{run}/restart", response={201: StartedRun})
+def benchmark_restart(request: HttpRequest, run: RunName) -> Status[StartedRun]:
+    """Make the same evaluation from the beginning, as a run of its own. The old one stays."""
+    return Status(201, StartedRun(name=services.run_restart(user=user_of(request), name=run)))
+
+
+@router.delete("/benchmarks/{run}", response={204: None})
+def benchmark_delete(request: HttpRequest, run: RunName) -> Status[None]:
+    """Delete a run that does not run, with its attempts. A report that was registered of it stays."""
+    services.run_delete(user=user_of(request), name=run)
+    return Status(204, None)

@@ -7,6 +7,7 @@ for a place, or was killed: it is begun again.
 import contextlib
 import fcntl
 import os
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -32,6 +33,8 @@ class RunRequest(FrozenModel):
     """The folder of weights that is served for it; empty: its model's server runs."""
     base_url: str = ""
     """By which the key of the model's server is found when the command begins; empty: there is none."""
+    started_by: int | None = None
+    """The user's number; None: it was started before that was noted."""
 
 
 def read_request(run: Path) -> RunRequest | None:
@@ -58,6 +61,16 @@ def is_running(run: Path) -> bool:
     lock = os.open(run / LOCK_FILE, os.O_RDWR | os.O_CLOEXEC)
     try:
         return not try_lock(lock)
+    finally:
+        os.close(lock)
+
+
+@contextlib.contextmanager
+def held(run: Path) -> Iterator[bool]:
+    """Hold a run's lock, so that its command cannot begin while the block runs. Gives whether the lock was free."""
+    lock = os.open(run / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        yield try_lock(lock)
     finally:
         os.close(lock)
 

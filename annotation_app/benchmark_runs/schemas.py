@@ -9,6 +9,7 @@ from annotation_app.policies.schemas import Checkpoint, Name
 from protocol.base import FrozenModel
 from protocol.evaluation.benchmarks import Harness, Leaderboard
 from protocol.evaluation.records import AttemptRecord, RolloutProgress
+from protocol.trajectory.tasks import ScreenSize
 
 RunStatus = Literal["waiting", "starting", "running", "cancelling", "interrupted", "finished"]
 POOL_PREFIX, FILE_PREFIX = "pool:", "file:"
@@ -30,6 +31,8 @@ class BenchmarkRunIn(FrozenModel):
     """Of a suite: the names of tasks; none: all."""
     levels: Annotated[tuple[Annotated[int, Field(ge=1, le=20)], ...], Field(max_length=20)] = (1,)
     """Of a suite; none: every level."""
+    size: ScreenSize | None = None
+    """Of a suite whose screen can be chosen; none: each task's own."""
     revision: int | None = None
     """Whose attempts; none: the tasks' own scripts."""
     checkpoint: Checkpoint = ""
@@ -53,6 +56,8 @@ class BenchmarkRunIn(FrozenModel):
     def _fits_together(self) -> Self:
         if self.benchmark.startswith(FILE_PREFIX) != bool(self.file.strip()):
             raise ValueError("file: tasks are sent with a benchmark that is `file:` and a name, and with no other")
+        if self.size is not None and self.benchmark.startswith((POOL_PREFIX, FILE_PREFIX)):
+            raise ValueError("size: the tasks of a pool or a file have their own")
         if self.revision is None and (self.checkpoint or self.temperature is not None):
             raise ValueError("revision: a checkpoint and a temperature are for a policy")
         return self
@@ -64,6 +69,8 @@ class BenchmarkSuite(FrozenModel):
     name: str
     levels: int = 1
     tasks: int = 0
+    sizes: tuple[str, ...] = ()
+    """Sizes of the screen that some of its tasks can have, as `640x480` (pixels), the smallest first."""
     scripted: tuple[str, ...] = ()
     """The names of its tasks that have a script."""
 
@@ -123,8 +130,20 @@ class BenchmarkRunRow(FrozenModel):
     created_at: datetime
     can_resume: bool
     """Whether it was started here and did not finish."""
+    can_restart: bool = False
+    """Whether it was started here and does not run: the same evaluation can be made from the beginning."""
+    can_delete: bool = False
+    """Whether this person may delete it: admins, and who started it."""
     error: str
     """The last line of its command, where that ended before all attempts were made."""
+
+
+class FailedRun(FrozenModel):
+    """A run whose command ended before all attempts were made."""
+
+    name: str
+    error: str
+    ended_at: datetime
 
 
 class UnfinishedRuns(FrozenModel):

@@ -34,11 +34,13 @@ from annotation_app.benchmark_runs.schemas import (
     BenchmarkRunRow,
     BenchmarksPage,
     BenchmarkSuite,
+    FailedRun,
     RunStatus,
     UnfinishedRuns,
 )
-from annotation_app.errors import NotFound
+from annotation_app.errors import Conflict, NotFound
 from annotation_app.live.suite_tasks import MachineChoices, machine_choices
+from annotation_app.natural_order import natural_key
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Pool, Task
@@ -47,11 +49,13 @@ from protocol.evaluation.records import RolloutProgress
 from protocol.harbor.task_folders import HARBOR
 from protocol.trajectory.tasks import Task as TaskDefinition
 from protocol.trajectory.tasks import format_task_kind
+from vm_bridge.fleet import SuiteInfo
 
 RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 MAX_RUNS, MAX_RECORDS, MAX_REVISIONS = 200, 200, 500
 SOLUTION = "solution/solve.sh"
 """The file of a Harbor folder that solves its task."""
+OVER: frozenset[RunStatus] = frozenset({"interrupted", "finished"})
 SILENT_AFTER = timedelta(seconds=30)
 """A command renews its progress every five seconds; one that is silent for so long was killed."""
 
@@ -74,7 +78,7 @@ def runs_page(*, user: User) -> BenchmarksPage:
     unreadable: list[str] = []
     for folder in runs_folder().glob("*/"):
         try:
-            if (row := _read_row(folder)) is not None:
+            if (row := _read_row(folder, user)) is not None:
                 rows.append(row)
         except InvalidManifest:
             unreadable.append(folder.name)
@@ -87,38 +91,89 @@ def runs_page(*, user: User) -> BenchmarksPage:
 def unfinished_runs(*, user: User) -> UnfinishedRuns:
     """The newest runs without a result. Raises Forbidden."""
     runs_reader_check(user)
+    return UnfinishedRuns(runs=tuple(_unfinished(user)[:MAX_RUNS]))
+
+
+def failed_runs(*, user: User, since: datetime) -> tuple[FailedRun, ...]:
+    """Runs whose command ended since then before all attempts were made, the newest first; those that this person
+    started, or for admins all. Left out are cancelled ones, and those of which the same evaluation was started later.
+    Raises Forbidden."""
+    runs_reader_check(user)
+    found = list[FailedRun]()
+    for row in _unfinished(user):
+        folder = runs_folder() / row.name
+        if row.status == "interrupted" and row.can_delete and not cancel_path(folder / ATTEMPTS_FOLDER).exists():
+            ended = datetime.fromtimestamp(_last_change(folder), UTC)
+            if ended >= since and not _was_started_later(row):
+                found.append(FailedRun(name=row.name, error=row.error, ended_at=ended))
+    return tuple(found)
+
+
+def _was_started_later(row: BenchmarkRunRow) -> bool:
+    """Whether the same tasks were given to the same policy after a run."""
+    what = (row.benchmark, row.policy, row.revision)
+    requests = (run_folder.read_request(folder) for folder in runs_folder().glob("*/"))
+    return any(
+        each is not None and (each.benchmark, each.policy, each.revision) == what and each.at > row.created_at
+        for each in requests
+    )
+
+
+def _unfinished(user: User) -> list[BenchmarkRunRow]:
     rows = []
     for folder in runs_folder().glob("*/"):
         with contextlib.suppress(InvalidManifest):  # the page of all runs names it
-            if not is_finished(folder) and (row := _read_row(folder)) is not None:
+            if not is_finished(folder) and (row := _read_row(folder, user)) is not None:
                 rows.append(row)
-    rows.sort(key=lambda row: row.created_at, reverse=True)
-    return UnfinishedRuns(runs=tuple(rows[:MAX_RUNS]))
+    return sorted(rows, key=lambda row: row.created_at, reverse=True)
 
 
-def _read_row(folder: Path) -> BenchmarkRunRow | None:
+def _last_change(folder: Path) -> float:
+    """When the command of a run wrote last (seconds since the epoch)."""
+    files = (folder / run_folder.LOG_FILE, progress_path(folder / ATTEMPTS_FOLDER), folder)
+    return max(file.stat().st_mtime for file in files if file.exists())
+
+
+def _read_row(folder: Path, user: User) -> BenchmarkRunRow | None:
     """The row of a run; None where there is no run in this folder. Raises InvalidManifest."""
-    if (folder / MANIFEST_FILE).is_file():
-        return _row(folder)
     request = run_folder.read_request(folder)
-    return None if request is None else _started_row(folder, request)
+    if (folder / MANIFEST_FILE).is_file():
+        row = _row(folder)
+    elif request is not None:
+        row = _started_row(folder, request)
+    else:
+        return None
+    over = row.status in OVER
+    rights = {"can_restart": over and request is not None, "can_delete": over and may_delete(user, request)}
+    return row.model_copy(update=rights)
+
+
+def may_delete(user: User, request: run_folder.RunRequest | None) -> bool:
+    """Whether somebody may delete a run: admins, and who started it."""
+    return user.has_role(Role.ADMIN) or (request is not None and request.started_by == user.pk)
+
+
+def run_over_check(folder: Path) -> None:
+    """Raises Conflict (`run_active`) for a run that waits or runs."""
+    if _status(folder, _progress(folder)) not in OVER:
+        raise Conflict("This run is not over: cancel it first.", code="run_active")
 
 
 def run_out(*, user: User, name: str) -> BenchmarkRunOut:
     """A run with its newest attempts. Raises Forbidden and NotFound."""
     folder = run_path(user=user, name=name)
-    request = run_folder.read_request(folder)
-    if request is not None and not (folder / MANIFEST_FILE).is_file():
-        return BenchmarkRunOut(run=_started_row(folder, request), images=(), records=())
     try:
-        manifest, row = read_manifest_file(folder / MANIFEST_FILE), _row(folder)
+        row = _read_row(folder, user)
+        images = read_manifest_file(folder / MANIFEST_FILE).images if (folder / MANIFEST_FILE).is_file() else ()
     except InvalidManifest as error:
         raise NotFound(str(error)) from None
+    if row is None:
+        raise NotFound("There is no such run.", field="run")
     try:
         records = read_records(folder / ATTEMPTS_FOLDER)
     except InvalidFolder:
         records = ()
-    return BenchmarkRunOut(run=row, images=manifest.images, records=records[: -MAX_RECORDS - 1 : -1])
+    return BenchmarkRunOut(run=row, images=images, records=records[: -MAX_RECORDS - 1 : -1])
 
 
 def run_choices(*, user: User) -> BenchmarkChoices:
@@ -127,15 +182,17 @@ def run_choices(*, user: User) -> BenchmarkChoices:
     machines = async_to_sync(machine_choices)()
     levels = {suite.name: max((task.levels for task in suite.tasks), default=1) for suite in machines.suites}
     sets = {name: levels[suite] for name, (suite, _) in TASK_SETS.items() if suite in levels}
-    sizes = {suite.name: len(suite.tasks) for suite in machines.suites}
-    sizes |= {name: len(tasks) for name, (_, tasks) in TASK_SETS.items()}
+    counts = {suite.name: len(suite.tasks) for suite in machines.suites}
+    counts |= {name: len(tasks) for name, (_, tasks) in TASK_SETS.items()}
+    screens = {suite.name: _screen_sizes(suite) for suite in machines.suites}
+    screens |= {name: screens[suite] for name, (suite, _) in TASK_SETS.items() if suite in screens}
     scripted = scripted_names(machines)
-    pools = tuple(Pool.objects.order_by("name").values_list("name", flat=True))
+    pools = tuple(sorted(Pool.objects.values_list("name", flat=True), key=natural_key))
     revisions = PolicyRevision.objects.filter(retired_at=None).exclude(base_url=EXPERT_URL).order_by("-id")
     return BenchmarkChoices(
         reachable=machines.reachable,
         suites=tuple(
-            BenchmarkSuite(name=name, levels=most, tasks=sizes[name], scripted=scripted[name])
+            BenchmarkSuite(name=name, levels=most, tasks=counts[name], sizes=screens[name], scripted=scripted[name])
             for name, most in sorted((levels | sets).items())
         ),
         pools=pools,
@@ -149,6 +206,11 @@ def run_choices(*, user: User) -> BenchmarkChoices:
         images=machines.images,
         harness_sets=tuple(sorted(sets)),
     )
+
+
+def _screen_sizes(suite: SuiteInfo) -> tuple[str, ...]:
+    sizes = {size for task in suite.tasks for size in task.sizes}
+    return tuple(sorted(sizes, key=lambda size: [int(side) for side in size.split("x")]))
 
 
 def scripted_names(machines: MachineChoices) -> Mapping[str, tuple[str, ...]]:
@@ -173,7 +235,7 @@ def scripted_pools(machines: MachineChoices) -> tuple[str, ...]:
     ]
     tasks = Task.objects.filter(pool=OuterRef("pk")).annotate(text=Cast("definition", TextField()))
     scripted = tasks.filter(Q(kind__in=kinds) | Q(text__contains=f'"{SOLUTION}"'))
-    return tuple(Pool.objects.filter(Exists(scripted)).order_by("name").values_list("name", flat=True))
+    return tuple(sorted(Pool.objects.filter(Exists(scripted)).values_list("name", flat=True), key=natural_key))
 
 
 def has_script(task: TaskDefinition, names: Mapping[str, tuple[str, ...]]) -> bool:

@@ -3,6 +3,7 @@
 import json
 import re
 import secrets
+import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from annotation_app.audit.services import audit_record
 from annotation_app.benchmark_runs import run_folder, selectors
 from annotation_app.benchmark_runs.jobs import run_queue
 from annotation_app.benchmark_runs.schemas import FILE_PREFIX, POOL_PREFIX, BenchmarkRunIn
-from annotation_app.errors import Conflict, Invalid, NotFound
+from annotation_app.errors import Conflict, Forbidden, Invalid, NotFound
 from annotation_app.live.suite_tasks import machine_choices
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.models import PolicyRevision
@@ -35,6 +36,8 @@ from protocol.trajectory.mcp_servers import add_mcp_servers
 from protocol.trajectory.tasks import Task as TaskDefinition
 
 UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
+RUN_TAIL = re.compile(r"-[0-9a-f]{6}$")
+"""What ends the name of a run that was started here."""
 
 
 def run_start(*, user: User, run: BenchmarkRunIn) -> str:
@@ -56,7 +59,7 @@ def run_start(*, user: User, run: BenchmarkRunIn) -> str:
     policy, label = _policy_label(run, revision)
     what = run.benchmark.partition(":")[2] or run.benchmark
     name = f"{what}-{policy}-{label}-{secrets.token_hex(3)}" if revision else f"{what}-{EXPERT}-{secrets.token_hex(3)}"
-    folder = selectors.runs_folder() / UNSAFE_CHARACTERS.sub("-", name).lstrip("._-")[-200:]
+    folder = _new_folder(name)
     source = _source(run)
     if revision is None:
         _scripts_check(run.benchmark, chosen=run.tasks, stored=None if source is None else source.tasks)
@@ -70,12 +73,23 @@ def run_start(*, user: User, run: BenchmarkRunIn) -> str:
         base_url="" if revision is None or run.checkpoint else revision.base_url,
         harness=run.harness is not None,
         at=datetime.now(UTC),
+        started_by=user.pk,
     )
+    _begin(user, folder, request)
+    return folder.name
+
+
+def _new_folder(name: str) -> Path:
+    """The folder of a run that is to be, which does not exist yet; `name` ends with what no other run has."""
+    return selectors.runs_folder() / UNSAFE_CHARACTERS.sub("-", name).lstrip("._-")[-200:]
+
+
+def _begin(user: User, folder: Path, request: run_folder.RunRequest, **details: str) -> None:
+    """Write down what a run is started with, and have a worker begin it."""
     write_atomically(folder / run_folder.REQUEST_FILE, request.model_dump_json(indent=1).encode() + b"\n")
     run_folder.set_pending(folder)
-    audit_record(actor=user, verb="benchmark.started", subject=f"benchmark:{folder.name}")
+    audit_record(actor=user, verb="benchmark.started", subject=f"benchmark:{folder.name}", details=details)
     run_queue(folder.name)
-    return folder.name
 
 
 def run_start_by(*, username: str, run: BenchmarkRunIn) -> str:
@@ -96,6 +110,48 @@ def run_resume(*, user: User, name: str) -> None:
     run_folder.set_pending(folder)
     audit_record(actor=user, verb="benchmark.resumed", subject=f"benchmark:{name}")
     run_queue(name)
+
+
+def run_restart(*, user: User, name: str) -> str:
+    """Have the same evaluation made from the beginning, as a run of its own: of the same tasks, by the same policy.
+    Returns its name. Raises Forbidden, NotFound, and Conflict where the run is not over (`run_active`) or was started
+    on the command line (`not_started_here`)."""
+    old = selectors.run_path(user=user, name=name)
+    request = run_folder.read_request(old)
+    if request is None:
+        raise Conflict("This run was started on the command line: start it again there.", code="not_started_here")
+    selectors.run_over_check(old)
+    folder = _new_folder(f"{RUN_TAIL.sub('', name)}-{secrets.token_hex(3)}")
+    folder.mkdir(parents=True)
+    words = tuple(_copied(word, old, folder) for word in request.words)
+    renewed = {"words": words, "at": datetime.now(UTC), "started_by": user.pk}
+    _begin(user, folder, request.model_copy(update=renewed), again=name)
+    return folder.name
+
+
+def _copied(word: str, old: Path, new: Path) -> str:
+    """A word of a run's command; a file in the run's folder is copied into the new one."""
+    path = Path(word)
+    file = old / path.name
+    if path.parent.name != old.name or not file.is_file():
+        return word
+    return str(shutil.copyfile(file, new / file.name))
+
+
+def run_delete(*, user: User, name: str) -> None:
+    """Delete a run with its attempts. A report that was registered of it stays. Raises Forbidden for those who are no
+    admin and did not start it, NotFound, and Conflict where it is not over (`run_active`)."""
+    folder = selectors.run_path(user=user, name=name)
+    if not selectors.may_delete(user, run_folder.read_request(folder)):
+        raise Forbidden("Only admins delete evaluations that others started.")
+    selectors.run_over_check(folder)
+    removed = settings.ENV.data / f"deleted-{folder.name[-150:]}-{secrets.token_hex(6)}"
+    with run_folder.held(folder) as free:
+        if not free:
+            raise Conflict("The command of this run ends just now: try again.", code="run_active")
+        folder.rename(removed)
+    audit_record(actor=user, verb="benchmark.deleted", subject=f"benchmark:{name}")
+    shutil.rmtree(removed, ignore_errors=True)
 
 
 def run_cancel(*, user: User, name: str) -> None:
@@ -236,7 +292,8 @@ def _task_words(run: BenchmarkRunIn, folder: Path, source: TaskFile | None) -> t
     if source is None:
         what = [run.benchmark] if run.benchmark in TASK_SETS else ["--suite", run.benchmark]
         levels = [str(level) for level in run.levels] or ["all"]
-        return (*what, *_repeated("--level", levels), *_repeated("--task", run.tasks), *words)
+        size = () if run.size is None else ("--size", "{}x{}".format(*run.size))
+        return (*what, *_repeated("--level", levels), *size, *_repeated("--task", run.tasks), *words)
     path = folder / source.name
     path.write_text(source.lines)
     return ("--tasks", str(path), *(("--image", source.image) if source.image else ()), *words)

@@ -1,9 +1,9 @@
-"""Evaluations over HTTP: researchers and admins read and compare, admins register."""
+"""Evaluations over HTTP: researchers and admins read and compare, admins register and delete."""
 
 from typing import Annotated
 
 from django.http import HttpRequest
-from ninja import Path, Router
+from ninja import Path, Router, Status
 
 from annotation_app.accounts.selectors import user_of
 from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
@@ -37,6 +37,13 @@ def run_register(request: HttpRequest, body: RunRegistration) -> RegisteredRun:
 def evaluation_get(request: HttpRequest, evaluation_id: Id) -> EvaluationOut:
     """An evaluation with its whole report."""
     return selectors.evaluation_out(user=user_of(request), evaluation_id=evaluation_id)
+
+
+@router.delete("/evaluations/{evaluation_id}", response={204: None})
+def evaluation_delete(request: HttpRequest, evaluation_id: Id) -> Status[None]:
+    """Delete a registered report on which nothing stands, or a benchmark run that does not run."""
+    services.evaluation_delete(user=user_of(request), evaluation_id=evaluation_id)
+    return Status(204, None)
 
 
 @router.get("/evaluations/{evaluation_id}/against/{before_id}", response=EvaluationComparison)

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Annotated, Literal
+from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
@@ -50,6 +51,14 @@ class EvaluationPage(FrozenModel):
     """Runs whose result cannot be read."""
 
 
+class EvaluationCycle(FrozenModel):
+    """The flywheel's cycle whose gate an evaluation was made for."""
+
+    id: UUID
+    flywheel: str
+    number: int
+
+
 class EvaluationOut(FrozenModel):
     """An evaluation with its whole report."""
 
@@ -61,6 +70,12 @@ class EvaluationOut(FrozenModel):
     """The registered revision it is about; None where there is none of this name."""
     registered: EvaluationId | None
     """Number of the registered report; None where it is not registered."""
+    cycle: EvaluationCycle | None
+    """None where no flywheel made it."""
+    judge_known: bool
+    """Whether the judge that scored some of it, if any, is one of this installation."""
+    can_delete: bool
+    """Whether this person may delete it."""
 
 
 class EvaluationComparison(FrozenModel):

@@ -8,13 +8,24 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from annotation_app.accounts.models import User
-from annotation_app.benchmark_runs.selectors import run_path, run_result_path, runs_folder
+from annotation_app.accounts.models import Role, User
+from annotation_app.benchmark_runs.run_folder import read_request
+from annotation_app.benchmark_runs.selectors import may_delete, run_path, run_result_path, runs_folder
 from annotation_app.errors import NotFound
-from annotation_app.evaluations.schemas import EvaluationComparison, EvaluationOut, EvaluationPage, EvaluationRow
+from annotation_app.evaluations.schemas import (
+    EvaluationComparison,
+    EvaluationCycle,
+    EvaluationOut,
+    EvaluationPage,
+    EvaluationRow,
+)
+from annotation_app.flywheel.selectors.reports import turn_of_report
+from annotation_app.judges.selectors import judge_named
 from annotation_app.policies.models import Evaluation, PolicyRevision
-from annotation_app.policies.selectors import policies_reader_check
+from annotation_app.policies.selectors import evaluation_latest, policies_reader_check
+from annotation_app.promotions.models import GateDecision
 from annotation_app.promotions.selectors import evaluation_summary
+from annotation_app.tasks.models import Pool
 from protocol.evaluation.benchmarks import BenchmarkResult
 from protocol.evaluation.comparisons import compare_reports, overall_change
 from protocol.evaluation.reports import Evaluation as Report
@@ -53,7 +64,40 @@ def evaluation_out(*, user: User, evaluation_id: str) -> EvaluationOut:
         decisions=() if stored is None else evaluation_summary(stored.pk).decisions,
         revision=revision,
         registered=None if stored is None else str(stored.pk),
+        cycle=None if stored is None else _cycle(stored),
+        judge_known=judge_named(report.judge) is not None,
+        can_delete=_may_delete(user, evaluation_id),
     )
+
+
+def reasons_against_deletion(evaluation: Evaluation) -> tuple[tuple[str, str], ...]:
+    """What stands on a registered report, as error codes with their messages: the decisions of gates, a flywheel's
+    cycle, and gates that compare later revisions with it."""
+    found = [
+        ("gate_decided", f"The decision of the gate of {decision.pool.name} stands on it.")
+        for decision in GateDecision.objects.filter(evaluation=evaluation).select_related("pool")
+    ]
+    if (cycle := _cycle(evaluation)) is not None:
+        found.append(("cycle_gate", f"Cycle {cycle.number} of the flywheel {cycle.flywheel} stands on it."))
+    newest = evaluation_latest(evaluation.revision)
+    if newest is not None and newest.pk == evaluation.pk:
+        found += [
+            ("gate_baseline", f"The gate of {pool.name} compares new revisions with it.")
+            for pool in Pool.objects.filter(policy=evaluation.revision, gate__isnull=False)
+        ]
+    return tuple(found)
+
+
+def _cycle(stored: Evaluation) -> EvaluationCycle | None:
+    turn = turn_of_report(stored)
+    return None if turn is None else EvaluationCycle(id=turn.pk, flywheel=turn.wheel.name, number=turn.number)
+
+
+def _may_delete(user: User, evaluation_id: str) -> bool:
+    if not evaluation_id.startswith(RUN_PREFIX):
+        return user.has_role(Role.ADMIN)
+    folder = run_path(user=user, name=evaluation_id.removeprefix(RUN_PREFIX))
+    return may_delete(user, read_request(folder))
 
 
 def evaluations_compare(*, user: User, before: str, after: str) -> EvaluationComparison:

@@ -1,11 +1,15 @@
 """Registering a benchmark run: its revision and its report."""
 
+from django.db import transaction
+
 from annotation_app.accounts.models import User
 from annotation_app.accounts.selectors import person_by_username
-from annotation_app.errors import Invalid
+from annotation_app.audit.services import audit_record
+from annotation_app.benchmark_runs.services import run_delete
+from annotation_app.errors import Conflict, Invalid, NotFound
 from annotation_app.evaluations.schemas import RegisteredRun, RunRegistration
-from annotation_app.evaluations.selectors import run_result
-from annotation_app.policies.models import PolicyRevision
+from annotation_app.evaluations.selectors import RUN_PREFIX, reasons_against_deletion, run_result
+from annotation_app.policies.models import Evaluation, PolicyRevision
 from annotation_app.policies.schemas import RevisionIn
 from annotation_app.policies.selectors import policies_admin_check
 from annotation_app.policies.services import revision_add
@@ -47,6 +51,39 @@ def run_register(*, user: User, registration: RunRegistration) -> RegisteredRun:
     return RegisteredRun(
         revision=revision.pk, new_revision=new, evaluation=evaluation_summary(stored.pk), new=new_report
     )
+
+
+@transaction.atomic(durable=True)
+def report_delete(*, user: User, evaluation_id: int) -> None:
+    """Delete a registered report. The benchmark run that it comes from, if any, stays and is listed as not registered.
+
+    Raises:
+        Forbidden: The person is no admin.
+        NotFound: There is no such report.
+        Conflict: Something stands on it: a gate's decision (`gate_decided`), a flywheel's cycle (`cycle_gate`), or a
+            gate that compares new revisions with it (`gate_baseline`).
+    """
+    policies_admin_check(user)
+    stored = Evaluation.objects.select_for_update(of=("self",)).select_related("revision").filter(pk=evaluation_id)
+    evaluation = stored.first()
+    if evaluation is None:
+        raise NotFound("There is no such evaluation.")
+    if reasons := reasons_against_deletion(evaluation):
+        raise Conflict(" ".join(message for _, message in reasons), code=reasons[0][0])
+    details = {"revision": str(evaluation.revision), "sha256": evaluation.sha256}
+    evaluation.delete()
+    audit_record(
+        actor=user, verb="policy.evaluation_deleted", subject=f"policy:{evaluation.revision_id}", details=details
+    )
+
+
+def evaluation_delete(*, user: User, evaluation_id: str) -> None:
+    """Delete a registered report, or a benchmark run by `run:` and its name. Raises as `report_delete` and
+    `run_delete` do."""
+    if evaluation_id.startswith(RUN_PREFIX):
+        run_delete(user=user, name=evaluation_id.removeprefix(RUN_PREFIX))
+    else:
+        report_delete(user=user, evaluation_id=int(evaluation_id))
 
 
 def run_register_by(*, username: str, registration: RunRegistration) -> RegisteredRun:

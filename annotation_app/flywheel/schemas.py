@@ -187,6 +187,8 @@ class TurnOut(FrozenModel):
     compared: tuple[TaskChange, ...]
     """The gate's tasks under the active revision and under what the turn made, worst first; empty while nobody tried,
     and where nobody proposed before."""
+    evaluation: int | None
+    """The number of the report that its gate registered."""
     checkpoints: tuple[CheckpointOut, ...]
     played: tuple[PlayedOut, ...]
     curves: tuple[Curve, ...]

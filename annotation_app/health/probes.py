@@ -3,6 +3,7 @@
 import json
 import socket
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLong
@@ -27,6 +28,7 @@ from annotation_app.fleet.services import hosts_now, missing_images
 from annotation_app.health import history, part_status
 from annotation_app.health.part_status import PartStatus, QueueStatus
 from annotation_app.health.schemas import CheckKind
+from annotation_app.live.missing_suites import missing_suites
 from annotation_app.policies.api_keys import api_key_for
 from annotation_app.probes.runs import picture_problem
 from annotation_app.public_urls import public_url
@@ -41,7 +43,7 @@ LAST_BACKUP_NAME = "last-backup.json"
 """Left in the data folder by `./pilothouse backup`."""
 T = TypeVar("T")
 FleetStatuses = tuple[tuple[CheckKind, str, PartStatus], ...]
-"""What is said of hosts and images, each by its kind and name."""
+"""What is said of hosts, images and suites, each by its kind and name."""
 PROBE_ERRORS = (DatabaseError, RedisError, OSError, httpx.HTTPError, ApplicationError)
 
 
@@ -264,7 +266,7 @@ def _model_status(server: ModelServer) -> PartStatus:
 
 
 def _fleet_statuses() -> FleetStatuses:
-    """Every host, and every image for which tasks wait and that no host makes."""
+    """Every host, and every image and suite for which tasks wait and that are not there."""
     hosts = hosts_now(within=PROBE_TIMEOUT_SECONDS)
     missing = missing_images(hosts, waiting=True)
     now = timezone.now()
@@ -284,4 +286,10 @@ def _fleet_statuses() -> FleetStatuses:
         for host in hosts
     ]
     statuses += [("image", one.image, PartStatus("down", "no_host", ", ".join(one.pools)[:300])) for one in missing]
+    waiting: defaultdict[str, list[str]] = defaultdict(list)
+    for each in missing_suites():
+        waiting[each.name].append(each.pool_name)
+    statuses += [
+        ("suite", name, PartStatus("warn", "no_suite", ", ".join(pools)[:300])) for name, pools in waiting.items()
+    ]
     return tuple(statuses)

@@ -104,6 +104,14 @@ class JobFailed(_Item):
     detail: str
 
 
+class EvaluationFailed(_Item):
+    """The command of an evaluation ended before all attempts were made."""
+
+    kind: Literal["evaluation"] = "evaluation"
+    run: str
+    detail: str
+
+
 HomeItem = (
     HelpAsked
     | MoreHelpAsked
@@ -116,6 +124,7 @@ HomeItem = (
     | GateDecided
     | CycleFailed
     | JobFailed
+    | EvaluationFailed
 )
 
 

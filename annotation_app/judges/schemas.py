@@ -108,12 +108,26 @@ class JudgeRow(FrozenModel):
     """The newest."""
 
 
+class ScoredReport(FrozenModel):
+    """A registered evaluation in which a judge decided how some attempts ended."""
+
+    id: int
+    policy: str
+    judge: str
+    """Name, revision and threshold."""
+    judged: int
+    """Attempts that ended as only the judge says, of all `attempts`."""
+    attempts: int
+    created_at: datetime
+
+
 class JudgesPage(FrozenModel):
-    """All judges, the pools they may judge in, and those that do."""
+    """All judges, the pools they may judge in, those that do, and the newest evaluations that they scored."""
 
     judges: tuple[JudgeOut, ...]
     pools: tuple[PoolName, ...]
     rows: tuple[JudgeRow, ...]
+    reports: tuple[ScoredReport, ...]
 
 
 class JudgeServer(FrozenModel):

@@ -3,14 +3,17 @@
 from collections.abc import Iterator
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q, TextField
+from django.db.models.functions import Cast
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.episodes.models import Episode, Review
 from annotation_app.errors import Forbidden, NotFound
 from annotation_app.judges.models import Judge, JudgeKind, Judgement, PoolJudge, Run
-from annotation_app.judges.schemas import JudgeOut, JudgeRow, JudgeServer, JudgesPage, PoolName, RunOut
+from annotation_app.judges.schemas import JudgeOut, JudgeRow, JudgeServer, JudgesPage, PoolName, RunOut, ScoredReport
+from annotation_app.natural_order import natural_key
 from annotation_app.policies.api_keys import api_key_for
+from annotation_app.policies.models import Evaluation
 from annotation_app.policies.selectors import provider_key_of
 from annotation_app.tasks.models import Pool
 from protocol.evaluation.calibration import Calibration, ScoredOutcome, Sweep, calibrate, sweep_thresholds
@@ -25,6 +28,9 @@ CSV_HEAD = (
 
 LABELS = ("success", "failure")
 """What annotators say of an episode that a judge can be held against."""
+UNSCORED = '"judge":""'
+"""What is in the text of a report that no judge scored."""
+MAX_REPORTS = 100
 UNTRUSTED_REVIEWS = (Review.RETURNED, Review.REJECTED)
 
 
@@ -62,8 +68,36 @@ def judges_page(*, user: User) -> JudgesPage:
     assigned = PoolJudge.objects.select_related("pool", "judge")
     return JudgesPage(
         judges=tuple(map(judge_out, Judge.objects.all())),
-        pools=tuple(PoolName(id=pool.pk, name=pool.name) for pool in Pool.objects.filter(practice=False)),
+        pools=tuple(
+            PoolName(id=pool.pk, name=pool.name)
+            for pool in sorted(Pool.objects.filter(practice=False), key=lambda pool: natural_key(pool.name))
+        ),
         rows=tuple(map(_row, assigned)),
+        reports=_scored_reports(),
+    )
+
+
+def judge_named(text: str) -> Judge | None:
+    """The judge of this installation that a report names, as `NAME REVISION from THRESHOLD`; None where it is of
+    elsewhere, or the report names none."""
+    named, found, _ = text.rpartition(" from ")
+    return next((judge for judge in Judge.objects.all() if found and str(judge) == named), None)
+
+
+def _scored_reports() -> tuple[ScoredReport, ...]:
+    """The newest registered reports in which a judge decided how some attempts ended."""
+    texts = Evaluation.objects.annotate(text=Cast("document", TextField()))
+    scored = texts.exclude(text__contains=UNSCORED).select_related("revision").order_by("-id")
+    return tuple(
+        ScoredReport(
+            id=report.pk,
+            policy=str(report.revision),
+            judge=report.document.judge,
+            judged=report.document.judged,
+            attempts=report.document.attempts,
+            created_at=report.created_at,
+        )
+        for report in scored[:MAX_REPORTS]
     )
 
 

@@ -26,10 +26,14 @@ def suite_pictures(
     level: Annotated[int, Query(), Field(ge=1, le=100)] = 1,
     seed: Annotated[int, Query(), Field(ge=0, le=2**31 - 1)] = 0,
     language: Annotated[Language, Query()] = "en",
+    size: Annotated[str, Query(), StringConstraints(pattern=r"^([1-9][0-9]{0,3}x[1-9][0-9]{0,3})?$")] = "",
 ) -> TaskPictures:
-    """What the tasks of a suite look like at their start. A worker makes pictures that are missing: ask again."""
+    """What the tasks of a suite look like at their start, at a `size` such as `640x480` or at their own. A worker makes
+    pictures that are missing: ask again."""
     policies_reader_check(user_of(request))
-    variant = TaskVariant(seed=seed, level=level, language=language)
+    width, _, height = size.partition("x")
+    screen = (int(width), int(height)) if size else None
+    variant = TaskVariant(seed=seed, level=level, language=language, size=screen)
     found, begins = pictures_known(suite, async_to_sync(suite_tasks)(suite, variant), variant)
     if begins:
         task_pictures_job.delay(suite, variant.model_dump(mode="json"))

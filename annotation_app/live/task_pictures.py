@@ -1,7 +1,7 @@
 """What the tasks of a suite look like at their start: made on a machine when first asked for, and kept for a day.
 
-A picture expires after a day, because tasks change. For each suite, level, seed and language one job at a time makes
-the missing pictures on one machine.
+A picture expires after a day, because tasks change. For each suite, level, seed, language and size one job at a time
+makes the missing pictures on one machine.
 """
 
 import asyncio
@@ -121,4 +121,5 @@ def _picture_key(task: Task) -> str:
 
 
 def _job_key(suite: str, variant: TaskVariant) -> str:
-    return f"task-pictures:{suite}:{variant.level}:{variant.seed}:{variant.language}"
+    size = "own" if variant.size is None else "{}x{}".format(*variant.size)
+    return f"task-pictures:{suite}:{variant.level}:{variant.seed}:{variant.language}:{size}"

@@ -6,12 +6,13 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field, StringConstraints
 
+from annotation_app.live.missing_suites import MissingSuite
 from annotation_app.pools.task_files import RowFault
 from annotation_app.tasks.active_hours import ActiveHours
 from protocol.base import FrozenModel
 from protocol.trajectory.mcp_servers import AnyMcpServer, McpServer, RemoteMcpServer
 from protocol.trajectory.observations import Platform
-from protocol.trajectory.tasks import HostPattern, Language, Task
+from protocol.trajectory.tasks import HostPattern, Language, ScreenSize, Task
 
 Line = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]*$")
@@ -116,12 +117,12 @@ class SuiteChoice(FrozenModel):
     tasks: Annotated[
         tuple[Annotated[str, StringConstraints(min_length=1, max_length=200)], ...], Field(max_length=1_000)
     ] = ()
-    """Names of the tasks; none: all that have the level."""
+    """Names of the tasks; none: all that have the level and the size."""
     level: Annotated[int, Field(ge=1, le=100)] = 1
     first_seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
     seeds: Annotated[int, Field(ge=1, le=100)] = 1
     language: Language = "en"
-    size: tuple[Annotated[int, Field(ge=1, le=4096)], Annotated[int, Field(ge=1, le=4096)]] | None = None
+    size: ScreenSize | None = None
     """The screen's, where the suite lets it be chosen (pixels)."""
 
 
@@ -235,6 +236,8 @@ class Board(FrozenModel):
     pools: tuple[PoolRow, ...]
     people: tuple[Worker, ...]
     groups: tuple[GroupRow, ...]
+    missing_suites: tuple[MissingSuite, ...]
+    """Suites and tasks that waiting tasks name and this version does not have; looked up once a minute."""
 
 
 class TaskChanges(FrozenModel):

@@ -1,10 +1,9 @@
 """Reading pools for admins."""
 
 from collections import defaultdict
-from collections.abc import Iterable
 
 from django.contrib.postgres.search import SearchQuery, SearchVector
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from annotation_app.accounts.models import Group, Role, User
@@ -12,6 +11,7 @@ from annotation_app.accounts.selectors import role_check
 from annotation_app.audit.models import AuditEntry
 from annotation_app.episodes.models import OPEN_STATUSES, Episode
 from annotation_app.errors import Invalid, NotFound
+from annotation_app.live.missing_suites import missing_suites
 from annotation_app.pools.schemas import (
     Board,
     CredentialRule,
@@ -29,6 +29,7 @@ from annotation_app.pools.schemas import (
 )
 from annotation_app.tasks.active_hours import next_opening
 from annotation_app.tasks.models import PolicySpending, Pool, Task
+from annotation_app.tasks.selectors import pool_order
 from protocol.trajectory.mcp_servers import add_mcp_servers
 
 PAGE = 50
@@ -42,9 +43,9 @@ def settings_of(pool: Pool) -> PoolSettings:
 
 
 def pools_page(*, user: User) -> tuple[PoolRow, ...]:
-    """Every pool, in the order in which they are asked for tasks. Raises Forbidden."""
+    """Every pool, those first that are asked first for tasks, and among these by name. Raises Forbidden."""
     role_check(user, Role.ADMIN)
-    return _rows(Pool.objects.order_by("-priority", "id"))
+    return _rows(Pool.objects.all())
 
 
 def pool_row(*, user: User, pool_id: int) -> PoolRow:
@@ -56,8 +57,9 @@ def pool_row(*, user: User, pool_id: int) -> PoolRow:
     return rows[0]
 
 
-def _rows(pools: Iterable[Pool]) -> tuple[PoolRow, ...]:
-    found = list(pools.select_related("policy").prefetch_related("members", "groups", "credentials"))  # type: ignore[attr-defined]
+def _rows(pools: QuerySet[Pool]) -> tuple[PoolRow, ...]:
+    related = pools.select_related("policy").prefetch_related("members", "groups", "credentials")
+    found = sorted(related, key=pool_order)
     ids = [pool.pk for pool in found]
     counts: dict[int, dict[str, int]] = defaultdict(dict)
     for pool_id, state, count in (
@@ -129,6 +131,7 @@ def board(*, user: User) -> Board:
             GroupRow(id=group.pk, name=group.name, size=group.size)
             for group in Group.objects.annotate(size=Count("members"))
         ),
+        missing_suites=missing_suites(),
     )
 
 

@@ -6,6 +6,7 @@ from django.db.models import Count, Prefetch, Sum
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.errors import NotFound
+from annotation_app.natural_order import natural_key
 from annotation_app.policies.api_keys import origin_of
 from annotation_app.policies.gate import Reason
 from annotation_app.policies.models import Evaluation, PolicyRevision
@@ -101,7 +102,7 @@ def pools_page(*, user: User) -> tuple[PoolPolicies, ...]:
             sampling=pool.sampling,
             open_episodes=open_episodes.get(pool.pk, 0),
         )
-        for pool in Pool.objects.order_by("name", "id")
+        for pool in sorted(Pool.objects.all(), key=lambda pool: natural_key(pool.name))
     )
 
 

@@ -31,6 +31,7 @@ from annotation_app.accounts.models import User
 from annotation_app.accounts.selectors import can_see_all_work
 from annotation_app.episodes.models import Episode, Proposal, Review, Step
 from annotation_app.errors import Forbidden, Invalid
+from annotation_app.natural_order import natural_key
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policies_reader_check, policy_of
 from annotation_app.reports.schemas import (
@@ -321,7 +322,7 @@ def _queues(query: ReportQuery) -> tuple[QueueAge, ...]:
     )
     return tuple(
         QueueAge(pool_id=pk, pool=name, **{**NO_QUEUE, **_figures_of(of_tasks, pk), **_figures_of(of_reviews, pk)})
-        for pk, name in pools.order_by("name").values_list("pk", "name")
+        for pk, name in sorted(pools.values_list("pk", "name"), key=lambda row: natural_key(row[1]))
     )
 
 

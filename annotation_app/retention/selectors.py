@@ -16,6 +16,7 @@ from annotation_app.episodes.selectors import ENDED_STATUSES
 from annotation_app.errors import NotFound
 from annotation_app.exports.models import Export, ExportState, VersionMember
 from annotation_app.judges.schemas import PoolName
+from annotation_app.natural_order import natural_key
 from annotation_app.recordings.models import Recording, RecordingState
 from annotation_app.retention.models import Rule, What
 from annotation_app.retention.schemas import Preview, RetentionPage, RuleOut
@@ -33,7 +34,10 @@ def retention_page(*, user: User) -> RetentionPage:
     role_check(user, Role.ADMIN)
     return RetentionPage(
         rules=tuple(map(rule_out, Rule.objects.select_related("pool", "created_by"))),
-        pools=tuple(PoolName(id=pool.pk, name=pool.name) for pool in Pool.objects.order_by("name")),
+        pools=tuple(
+            PoolName(id=pool.pk, name=pool.name)
+            for pool in sorted(Pool.objects.all(), key=lambda pool: natural_key(pool.name))
+        ),
     )
 
 

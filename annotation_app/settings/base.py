@@ -233,8 +233,9 @@ LOGGING = {
         )
     }
     | {
-        # Its other lines stay: the supervisor waits for the first one.
-        "celery.beat": {"filters": [] if ENV.log_level == "DEBUG" else ["routine"]}
+        # Their first lines stay at every level: the supervisor waits for them.
+        "celery.apps.worker": {"level": "INFO"},
+        "celery.beat": {"level": "INFO", "filters": [] if ENV.log_level == "DEBUG" else ["routine"]},
     },
     "root": {"handlers": ["console"], "level": ENV.log_level},
 }

@@ -12,9 +12,10 @@ from urllib.parse import unquote, urlsplit
 from django.core.exceptions import ImproperlyConfigured
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.errors import ProgrammingError
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from protocol.legacy_names import current_environment
+from protocol.log_lines import LogLevel
 
 logger = logging.getLogger(__name__)
 
@@ -92,7 +93,8 @@ class Environment(BaseModel):
     oidc_client_id: str = ""
     oidc_client_secret: str = ""
     frontend: Path = Path("frontend/dist")
-    log_level: str = "INFO"
+    log_level: Annotated[LogLevel, BeforeValidator(str.upper)] = "INFO"
+    """The least level of what is logged; the bridge and the VNC gateway read the same variable."""
     log_format: Literal["plain", "json"] = "plain"
     """One line of text, or one JSON object, for each thing logged; both name the id of what it belongs to."""
     body_limit: int = Field(default=1024 * 1024, gt=0)

@@ -90,7 +90,7 @@ class Pool(models.Model):
         default=False, help_text="The autopilot does what a provider wants a person to check"
     )
     screenshot_format = models.CharField(max_length=4, default="jpeg", choices=[("jpeg", "jpeg"), ("png", "png")])
-    record = models.BooleanField(default=False, help_text="Keep a video of every episode")
+    record = models.BooleanField(default=True, help_text="Keep a video of every episode")
     speculation = models.BooleanField(
         default=False, help_text="A second machine does the first candidate ahead, so that the next ones come at once"
     )

@@ -1,11 +1,12 @@
 """Reading pools, tasks and assignments."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cache, lru_cache, partial
 from uuid import UUID
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, TextField
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 import protocol.trajectory.tasks
@@ -14,6 +15,7 @@ from annotation_app.accounts.selectors import can_see_all_work
 from annotation_app.compiled_queries import CompiledQuery
 from annotation_app.encryption import decrypt_value
 from annotation_app.errors import Invalid
+from annotation_app.natural_order import natural_key
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import PolicyServer, evaluated_kinds, policy_ref, policy_server
 from annotation_app.tasks.active_hours import next_opening
@@ -39,6 +41,8 @@ WEIGHTED_TASKS_LIMIT = 2_000
 """Waiting tasks of a pool that one claim weighs, at most."""
 WAITING_COUNT_LIMIT = 1_000
 """Waiting tasks of a pool that are counted for a person, at most."""
+NO_SUITE = '"suite":null'
+"""What is in the text of a definition that names no suite."""
 
 
 def pools_assigned_to(user: User) -> QuerySet[Pool]:
@@ -66,6 +70,14 @@ def pools_by_image(*, waiting: bool = False) -> dict[str, list[str]]:
     for image, name in pools.order_by("image", "name").values_list("image", "name"):
         found.setdefault(image, []).append(name)
     return found
+
+
+def suite_tasks_waiting(*, other_than: Collection[str]) -> list[tuple[int, str, str, int]]:
+    """The number and name of a pool, a kind, and how many tasks of it wait there: of suites, and not of these kinds."""
+    waiting = Task.objects.filter(state=TaskState.WAITING).exclude(kind__in=other_than).exclude(kind="")
+    of_suites = waiting.annotate(text=Cast("definition", TextField())).exclude(text__contains=NO_SUITE)
+    counted = of_suites.order_by().values_list("pool", "pool__name", "kind").annotate(n=Count("pk"))
+    return [(pool, name, kind, count) for pool, name, kind, count in counted]
 
 
 def pools_with_tasks(user: User, *, pool_id: int | None, practice: bool) -> list[Pool]:
@@ -169,8 +181,13 @@ def _waiting_in(pool: Pool, user: User) -> int:
     return tasks_open_in(pool, user).order_by()[:WAITING_COUNT_LIMIT].count()
 
 
+def pool_order(pool: Pool) -> tuple[object, ...]:
+    """What lists of pools are sorted by: those that are asked first for tasks, and among these by name."""
+    return -pool.priority, natural_key(pool.name)
+
+
 def pools_of(*, user: User) -> list[PoolSummary]:
-    """What waits for this person, pool by pool."""
+    """What waits for this person, pool by pool, in the order of `pool_order`."""
     now = timezone.now()
     worked = set(pools_assigned_to(user).values_list("pk", flat=True))
     done = dict(
@@ -194,7 +211,7 @@ def pools_of(*, user: User) -> list[PoolSummary]:
             stop_reason=pool.stop_reason,
             opens_at=None if pool.hours is None or (opens := next_opening(pool.hours, now)) <= now else opens,
         )
-        for pool in pools_visible(user).select_related("policy").order_by("-priority", "id")
+        for pool in sorted(pools_visible(user).select_related("policy"), key=pool_order)
     ]
 
 

@@ -140,7 +140,7 @@ function lists(world: World): Record<string, unknown> {
     "/home": home(empty),
     "/wall": wall(empty),
     "/wall/tickets": [],
-    "/judges": { judges: [], pools: [], rows: [] } satisfies JudgesPage,
+    "/judges": { judges: [], pools: [], rows: [], reports: [] } satisfies JudgesPage,
     "/episodes": empty ? { items: [], total: 0, next: null } : page,
   };
 }

@@ -32,6 +32,9 @@ class Task(FrozenModel):
 
 
 Language = Literal["en", "zh"]
+ScreenSide = Annotated[int, Field(ge=1, le=4_096)]
+ScreenSize = tuple[ScreenSide, ScreenSide]
+"""Width and height in pixels."""
 
 
 class TaskVariant(FrozenModel):

@@ -1,5 +1,6 @@
 """The bridge over HTTP: leases, machine calls and streams, with an OpenAPI document at `/openapi.json`."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -100,7 +101,10 @@ def create_api(bridge: Bridge, lifespan: Callable[[], Any]) -> FastAPI:
     @asynccontextmanager
     async def run(_: FastAPI) -> AsyncIterator[None]:
         async with lifespan():
+            # The first list reads every task: people would wait for it in a dialog.
+            listing = asyncio.create_task(asyncio.to_thread(bridge.suites))
             yield
+            await asyncio.gather(listing, return_exceptions=True)
 
     app = FastAPI(title="Pilothouse bridge", version="1", lifespan=run, docs_url=None, redoc_url=None)
     app.state.bridge = bridge
@@ -167,7 +171,7 @@ async def thumbnail(request: Request, machine_id: Name) -> Response:
 @suite_routes.get("/suites")
 async def suites(request: Request) -> tuple[SuiteInfo, ...]:
     """The suites that come with the bridge, and the names of their tasks."""
-    return _bridge(request).suites()
+    return await asyncio.to_thread(_bridge(request).suites)
 
 
 @suite_routes.post("/suites/{suite}/tasks")

@@ -5,7 +5,6 @@ import protocol.program_start  # noqa: F401 - first, for what the others load
 # isort: split
 
 import asyncio
-import logging
 import os
 import re
 import select
@@ -21,6 +20,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 from websockify.websocketproxy import ProxyRequestHandler, WebSocketProxy
 
+from protocol.log_lines import log_to_stderr
 from vm_bridge.api.tickets import Ticket, verify_ticket
 from vm_bridge.config import Config, ConfigError, read_config
 from vm_bridge.errors import BridgeError, MachineGone, TicketRefused
@@ -194,7 +194,7 @@ def open_rfb_socket(path: Path) -> int:
 
 def main() -> None:
     """Serve until SIGTERM or SIGINT."""
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s %(message)s")
+    log_to_stderr(os.environ)
     try:
         config = read_config(os.environ)
     except ConfigError as error:

@@ -62,6 +62,7 @@ def list_suites() -> tuple[SuiteInfo, ...]:
                     instruction=task.instruction,
                     levels=_levels(suite, task),
                     has_script=_has_script(suite, task),
+                    sizes=_sizes(suite, task),
                 )
                 for task in suite.tasks
             ),
@@ -73,6 +74,11 @@ def list_suites() -> tuple[SuiteInfo, ...]:
 
 def _levels(suite: Suite | WebSuite, task: Task) -> int:
     return suite.level_count(task.name or "") if isinstance(suite, FolderSuite | QuestionSuite) else 1
+
+
+def _sizes(suite: Suite | WebSuite, task: Task) -> tuple[str, ...]:
+    sizes = suite.sizes(task.name or "") if isinstance(suite, FolderSuite | MiniWob) else ()
+    return tuple("{}x{}".format(*size) for size in sizes)
 
 
 def _has_script(suite: Suite | WebSuite, task: Task) -> bool:

@@ -24,6 +24,7 @@ from annotation_app.flywheel.schemas import (
     WheelOut,
 )
 from annotation_app.flywheel.selectors.people import gate_gain, people_time
+from annotation_app.flywheel.selectors.reports import gate_report_id
 from annotation_app.policies.gate import Reason
 from annotation_app.policies.models import Evaluation, PolicyRevision
 from annotation_app.queues import training_worker_alive
@@ -105,6 +106,8 @@ def turn_out(*, user: User, turn_id: UUID, folder: Path | None = None) -> TurnOu
     turn = _turns().select_related("wheel__pool").filter(pk=turn_id).first()
     if turn is None:
         raise NotFound("There is no such turn.", field="turn_id")
+    registered = gate_report_id(turn)
+    report = None if registered is None else Evaluation.objects.get(pk=registered)
     played = (
         PlayedOut(kind=one.kind, rate=_rate(one.succeeded, one.attempts), chosen=one.chosen)
         for one in turn.played.all()
@@ -115,7 +118,8 @@ def turn_out(*, user: User, turn_id: UUID, folder: Path | None = None) -> TurnOu
         recipe=turn.recipe,
         row=turn_row(turn),
         last=not Turn.objects.filter(wheel=turn.wheel_id, number__gt=turn.number).exists(),
-        compared=_task_changes(turn),
+        compared=() if report is None else _task_changes(report),
+        evaluation=None if report is None else report.pk,
         checkpoints=tuple(map(checkpoint_out, checkpoints_with_counts().filter(turn=turn))),
         played=tuple(played),
         curves=() if folder is None else tuple(read_curves(folder, _domains(turn))),
@@ -210,10 +214,9 @@ def _registered_revision(turn: Turn) -> PolicyRevision | None:
     return next((one.revision for one in reversed(turn.checkpoints.all()) if one.revision), None)
 
 
-def _task_changes(turn: Turn) -> tuple[TaskChange, ...]:
-    """What the report on the turn's revision found, task by task."""
-    report = Evaluation.objects.filter(revision=_registered_revision(turn)).order_by("id").first()
-    return report.document.comparison.tasks if report is not None and report.document.comparison is not None else ()
+def _task_changes(report: Evaluation) -> tuple[TaskChange, ...]:
+    """What a report found, task by task."""
+    return () if report.document.comparison is None else report.document.comparison.tasks
 
 
 def _stage_out(stage: Stage) -> StageOut:

@@ -82,6 +82,7 @@ def register(turn: Turn) -> dict[str, Any]:
     shut = _shut_pools(turn, revision)
     return {
         "revision": revision.pk,
+        "evaluation": evaluation.pk,
         "judged": said is not None,
         "passed": said is not None and said.passed and not shut,
         "reasons": [

@@ -11,6 +11,7 @@ from redis.exceptions import RedisError
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
+from annotation_app.benchmark_runs.selectors import failed_runs
 from annotation_app.episodes.models import OPEN_STATUSES, Command, Episode
 from annotation_app.episodes.selectors import episodes_visible
 from annotation_app.exports.models import Export
@@ -19,6 +20,7 @@ from annotation_app.health.history import last_checks
 from annotation_app.health.schemas import Check, Problem
 from annotation_app.home.schemas import (
     CycleFailed,
+    EvaluationFailed,
     GateDecided,
     HealthUnknown,
     HelpAsked,
@@ -77,6 +79,7 @@ def home_page(*, user: User) -> Home:
         items += _gates(now)
         items += _cycles()
         items += _jobs(None if admin else user, now)
+        items += _evaluations(user, now)
     if reviewer:
         items += _reviews(user)
     return Home(at=now, items=tuple(items), hours=hours_of(hours, now))
@@ -216,6 +219,11 @@ def _jobs(user: User | None, now: datetime) -> Iterator[HomeItem]:
     )
     for job, subject, error, ended in exports.union(*others, all=True).order_by("-ended")[:MAX_ITEMS]:
         yield JobFailed(subject=subject, job=job, detail=error[:300], since=ended)
+
+
+def _evaluations(user: User, now: datetime) -> Iterator[HomeItem]:
+    for run in failed_runs(user=user, since=now - RECENT)[:MAX_ITEMS]:
+        yield EvaluationFailed(run=run.name, detail=run.error[:300], since=run.ended_at)
 
 
 JOB_COLUMNS = ("job", "about", "error", "ended")

@@ -77,7 +77,8 @@ def _suite_tasks(choice: SuiteChoice) -> Iterable[Task]:
         variant = TaskVariant(seed=seed, level=choice.level, language=choice.language, size=choice.size)
         made = async_to_sync(suite_tasks)(choice.suite, variant)
         if missing := sorted(wanted - {task.name for task in made}):
-            reason = f"The suite {choice.suite} has no task {missing[0]} of level {choice.level}."
+            size = "" if choice.size is None else " and size {}x{}".format(*choice.size)
+            reason = f"The suite {choice.suite} has no task {missing[0]} of level {choice.level}{size}."
             raise Invalid(reason, code="unknown_task", extra={"fields": [{"field": "tasks", "message": reason}]})
         yield from (task for task in made if not wanted or task.name in wanted)
 

@@ -27,7 +27,7 @@ def main() -> None:
     ]
     steps = int(sys.argv[2])
     # Of the limits of a task and of its pool the lower one counts.
-    pool = pool_ensure(name="failover", members=people, max_steps=steps)
+    pool = pool_ensure(name="failover", members=people, max_steps=steps, record=False)
     tasks = [
         Task(
             id=f"task-{name}",

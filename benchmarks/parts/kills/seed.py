@@ -31,7 +31,7 @@ def main() -> None:
         person = user_ensure(username=f"killed{number}", password="", name="", roles=["annotator"])
         pool = pool_ensure(
             name=f"kills {number}", members=[person], image=kind, platform=PLATFORMS[kind], max_steps=MAX_STEPS,
-            policy=policy, candidates=1, thought_required=False,
+            policy=policy, candidates=1, thought_required=False, record=False,
         )  # fmt: skip
         tasks_add(pool=pool, definitions=[_task(kind, number, place) for place in range(count)])
         client = Client()

@@ -18,7 +18,9 @@ def main() -> None:
     from protocol.trajectory.tasks import Task
 
     person = user_ensure(username="pathfinder", password="", name="", roles=["annotator"])
-    pool = pool_ensure(name="paths", members=[person], image="desktop", platform="desktop", thought_required=False)
+    pool = pool_ensure(
+        name="paths", members=[person], image="desktop", platform="desktop", thought_required=False, record=False
+    )
     tasks_add(pool=pool, definitions=[Task(id="paths-1", instruction="Click.", platform="desktop", max_steps=1_000)])
     client = Client()
     client.force_login(person)

@@ -56,7 +56,12 @@ def _sessions(live: int) -> dict[str, Any]:
 
     annotators = list(User.objects.filter(username__regex=r"^annotator\d+$").order_by("pk")[1 : live + 2])
     pool = pool_ensure(
-        name=LIVE_POOL, members=annotators[:live], max_steps=LIVE_STEPS, thought_required=False, priority=1_000
+        name=LIVE_POOL,
+        members=annotators[:live],
+        max_steps=LIVE_STEPS,
+        thought_required=False,
+        priority=1_000,
+        record=False,
     )
     tasks_add(pool=pool, definitions=[Task(id=f"live-{number}", instruction="Click.") for number in range(live)])
     people = {name: User.objects.get(username=name) for name in STAFF}

@@ -25,7 +25,9 @@ def main() -> None:
             "owner": "annotator", "annotator": "annotator", "reviewer": "reviewer", "researcher": "researcher",
         }.items()
     }  # fmt: skip
-    pool = pool_ensure(name="safety", members=[people["owner"], people["annotator"]], image="terminal", priority=1_000)
+    pool = pool_ensure(
+        name="safety", members=[people["owner"], people["annotator"]], image="terminal", priority=1_000, record=False
+    )
     tasks_add(
         pool=pool,
         definitions=[Task(id=f"safety-{number}", instruction="Write.", platform="terminal") for number in (1, 2)],

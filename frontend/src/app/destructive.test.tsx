@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { AssignmentBoard } from "@/features/pools/assignment-board";
 import { SecretsDialog } from "@/features/pools/secrets-dialog";
+import { TaskEditDialog } from "@/features/pools/task-edit-dialog";
 import { JudgeTable } from "@/features/judges/judge-table";
 import { QuotaTable } from "@/features/machines/quotas";
 import { Groups } from "@/features/people/groups";
@@ -22,7 +23,7 @@ import { NodeForm } from "@/features/design/node-form";
 import { Wordings } from "@/features/design/wordings";
 import { SavedQueries } from "@/features/exports/search/saved-queries";
 import { WebhookTable } from "@/features/webhooks/webhook-table";
-import type { JudgeRow, PersonOut, PlacedTask, PoolRow, SecurityOut, WebhookOut } from "@/generated/api";
+import type { JudgeRow, PersonOut, PlacedTask, PoolRow, SecurityOut, TaskRow, WebhookOut } from "@/generated/api";
 import { CommandsProvider } from "@/shared/commands/commands";
 import { globalCommands } from "@/shared/commands/global";
 import { I18nProvider } from "@/shared/i18n/i18n";
@@ -156,7 +157,7 @@ describe("what cannot be taken back", () => {
   });
 });
 
-const BOARD = { pools: [POOL], people: [{ id: 1, username: "ada", name: "Ada", skills: [], groups: [] }], groups: [] };
+const BOARD = { pools: [POOL], people: [{ id: 1, username: "ada", name: "Ada", skills: [], groups: [] }], groups: [], missing_suites: [] };
 
 const UNDONE: readonly [button: string, page: ReactElement, sends: Sent, undone: Sent][] = [
   [
@@ -200,6 +201,16 @@ describe("what can be taken back", () => {
     await user.click(offer);
     await waitFor(() => expect(sent.slice(0, 2)).toMatchObject([sends, undone]), soon); // a rule made again is counted anew
     await waitFor(() => expect(screen.queryByRole("button", { name: /^Undo/ })).toBeNull(), soon);
+  });
+
+  it("brings back what a task was before its edit", async () => {
+    const task: TaskRow = { ...{ id: 9, key: "a/1", state: "waiting" as const, done: 0, gold: false, gold_wanted: false, reference: null }, instruction: "Go.", max_steps: 30, network: [] };
+    const user = show(<TaskEditDialog pool={7} task={task} onClose={none} />);
+    await user.type(await screen.findByLabelText(/^Instruction/, {}, soon), " Now.");
+    await user.click(screen.getByRole("button", { name: "Save" }));
+    await user.click(await screen.findByRole("button", { name: /^Undo/, hidden: true }, soon));
+    const edit = (instruction: string) => ({ method: "PATCH", path: "/tasks/9", body: { instruction, max_steps: 30, network: [] } });
+    await waitFor(() => expect(sent).toEqual([edit("Go. Now."), edit("Go.")]), soon);
   });
 
   it("is undone by a key, the latest first, three at most", async () => {

@@ -167,6 +167,7 @@ export interface Check {
     | "gateway"
     | "host"
     | "image"
+    | "suite"
     | "model"
     | "database"
     | "redis"
@@ -195,6 +196,7 @@ export interface Check {
         | "draining"
         | "not_heard"
         | "no_host"
+        | "no_suite"
         | "browser_old"
         | "no_backup"
         | "backup_old"
@@ -239,6 +241,7 @@ export interface ModelServerStatus {
         | "draining"
         | "not_heard"
         | "no_host"
+        | "no_suite"
         | "browser_old"
         | "no_backup"
         | "backup_old"
@@ -862,6 +865,7 @@ export interface Board {
   pools: PoolRow[];
   people: Worker[];
   groups: GroupRow[];
+  missing_suites: MissingSuite[];
 }
 /**
  * Somebody whom tasks can be given to.
@@ -880,6 +884,15 @@ export interface GroupRow {
   id: number;
   name: string;
   size: number;
+}
+/**
+ * Waiting tasks of a pool that no machine can begin.
+ */
+export interface MissingSuite {
+  pool: number;
+  pool_name: string;
+  name: string;
+  tasks: number;
 }
 /**
  * What a pool's settings and tasks are chosen from.
@@ -906,6 +919,7 @@ export interface SuiteTaskInfo {
   instruction: string;
   levels: number;
   has_script: boolean;
+  sizes: string[];
 }
 /**
  * Some tasks of a pool as they are attempted, and the image of its machines; `after` asks for the following ones,
@@ -2106,12 +2120,24 @@ export interface RunOut {
   finished_at: string | null;
 }
 /**
- * All judges, the pools they may judge in, and those that do.
+ * All judges, the pools they may judge in, those that do, and the newest evaluations that they scored.
  */
 export interface JudgesPage {
   judges: JudgeOut[];
   pools: PoolName[];
   rows: JudgeRow[];
+  reports: ScoredReport[];
+}
+/**
+ * A registered evaluation in which a judge decided how some attempts ended.
+ */
+export interface ScoredReport {
+  id: number;
+  policy: string;
+  judge: string;
+  judged: number;
+  attempts: number;
+  created_at: string;
 }
 /**
  * A revision of a judge: which model is asked, where, and how.
@@ -3350,6 +3376,7 @@ export interface TurnOut {
   row: TurnRow;
   last: boolean;
   compared: TaskChange[];
+  evaluation: number | null;
   checkpoints: CheckpointOut[];
   played: PlayedOut[];
   curves: Curve[];
@@ -3778,6 +3805,8 @@ export interface BenchmarkRunRow {
   software: string;
   created_at: string;
   can_resume: boolean;
+  can_restart: boolean;
+  can_delete: boolean;
   error: string;
 }
 /**
@@ -3878,6 +3907,7 @@ export interface BenchmarkRunIn {
    * @maxItems 20
    */
   levels?: number[];
+  size?: unknown[] | null;
   revision?: number | null;
   checkpoint?: string;
   checkpoint_revision?: string | null;
@@ -3907,6 +3937,7 @@ export interface BenchmarkSuite {
   name: string;
   levels: number;
   tasks: number;
+  sizes: string[];
   scripted: string[];
 }
 /**
@@ -4007,6 +4038,14 @@ export interface RunRegistration {
   weight_version?: string;
 }
 /**
+ * The flywheel's cycle whose gate an evaluation was made for.
+ */
+export interface EvaluationCycle {
+  id: string;
+  flywheel: string;
+  number: number;
+}
+/**
  * An evaluation with its whole report.
  */
 export interface EvaluationOut {
@@ -4015,6 +4054,9 @@ export interface EvaluationOut {
   decisions: GateOutcome[];
   revision: number | null;
   registered: string | null;
+  cycle: EvaluationCycle | null;
+  judge_known: boolean;
+  can_delete: boolean;
 }
 /**
  * Two evaluations, task by task and together.
@@ -4090,6 +4132,16 @@ export interface CycleFailed {
   number: number;
 }
 /**
+ * The command of an evaluation ended before all attempts were made.
+ */
+export interface EvaluationFailed {
+  subject: string;
+  since: string | null;
+  kind: "evaluation";
+  run: string;
+  detail: string;
+}
+/**
  * A revision passed a pool's gate and is not promoted yet, or it failed the gate.
  */
 export interface GateDecided {
@@ -4135,6 +4187,7 @@ export interface Home {
     | GateDecided
     | CycleFailed
     | JobFailed
+    | EvaluationFailed
   )[];
   hours: Hour[];
 }
@@ -4183,6 +4236,7 @@ export interface PartFailed {
     | "gateway"
     | "host"
     | "image"
+    | "suite"
     | "model"
     | "database"
     | "redis"
@@ -4209,6 +4263,7 @@ export interface PartFailed {
         | "draining"
         | "not_heard"
         | "no_host"
+        | "no_suite"
         | "browser_old"
         | "no_backup"
         | "backup_old"
@@ -4500,11 +4555,14 @@ export interface Routes {
   "GET /benchmarks/-/choices": { body: undefined; answer: BenchmarkChoices };
   "GET /benchmarks/-/unfinished": { body: undefined; answer: UnfinishedRuns };
   "GET /benchmarks/{}": { body: undefined; answer: BenchmarkRunOut };
+  "DELETE /benchmarks/{}": { body: undefined; answer: null };
   "POST /benchmarks/{}/cancel": { body: undefined; answer: null };
   "POST /benchmarks/{}/resume": { body: undefined; answer: null };
+  "POST /benchmarks/{}/restart": { body: undefined; answer: StartedRun };
   "GET /evaluations": { body: undefined; answer: EvaluationPage };
   "POST /evaluations": { body: RunRegistration; answer: RegisteredRun };
   "GET /evaluations/{}": { body: undefined; answer: EvaluationOut };
+  "DELETE /evaluations/{}": { body: undefined; answer: null };
   "GET /evaluations/{}/against/{}": { body: undefined; answer: EvaluationComparison };
   "GET /wall": { body: undefined; answer: WallPage };
   "POST /wall/tickets": { body: WallTicketsIn; answer: WallStream[] };

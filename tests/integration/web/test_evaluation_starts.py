@@ -92,6 +92,40 @@ def test_a_run_that_was_killed_is_begun_again_but_not_for_ever(researcher: Clien
     assert status(researcher, name) == "interrupted"
 
 
+def test_a_run_that_failed_is_told_at_home_started_again_and_deleted(world: World, begun: list[str]) -> None:
+    rene, rita, alma = (
+        world.client(user_ensure(username=name, password=PASSWORD, name=name, roles=[role]))
+        for name, role in (("rene", "researcher"), ("rita", "researcher"), ("alma", "admin"))
+    )
+
+    def told(client: Client) -> list[str]:
+        return [item["run"] for item in client.get("/api/home").json()["items"] if item["kind"] == "evaluation"]
+
+    solved = json.dumps(json.loads(TASK) | {"parameters": {"harbor": {"files": {selectors.SOLUTION: "true"}}}})
+    name = start(rene, benchmark="file:mine.jsonl", file=solved)["name"]
+    run = selectors.runs_folder() / name
+    assert (rene.delete(f"/api/benchmarks/{name}").json()["code"], told(rene)) == ("run_active", [])
+    (run / run_folder.PENDING_FILE).unlink()
+    (run / run_folder.LOG_FILE).write_text("bridge_unavailable: it is gone\n")
+    assert (told(rene), told(alma), told(rita)) == ([name], [name], [])
+    row = rene.get(f"/api/benchmarks/{name}").json()["run"]
+    assert (row["can_restart"], row["can_delete"]) == (True, True)
+    assert rita.get(f"/api/benchmarks/{name}").json()["run"]["can_delete"] is False
+    again = rene.post(f"/api/benchmarks/{name}/restart").json()["name"]
+    request = run_folder.read_request(run.with_name(again))
+    assert request is not None
+    assert request.words[:2] == ("--tasks", str(run.with_name(again) / "mine.jsonl"))
+    assert (run.with_name(again) / "mine.jsonl").read_text() == solved
+    assert (status(rene, again), told(rene)) == ("waiting", [])
+    assert rita.delete(f"/api/evaluations/run:{name}").json()["code"] == "forbidden"
+    with running(name):
+        assert rene.delete(f"/api/benchmarks/{name}").json()["code"] == "run_active"
+        assert rene.post(f"/api/benchmarks/{name}/restart").json()["code"] == "run_active"
+    assert rene.delete(f"/api/evaluations/run:{name}").status_code == 204
+    assert (run.exists(), rene.get(f"/api/benchmarks/{name}").status_code) == (False, 404)
+    assert not list(run.parent.parent.glob("deleted-*"))
+
+
 def test_a_waiting_run_that_is_cancelled_never_begins(researcher: Client, begun: list[str]) -> None:
     with running(start(researcher)["name"]):
         name = start(researcher)["name"]
@@ -114,6 +148,7 @@ def test_tasks_of_a_file_are_attempted_and_a_wrong_line_is_named(
     assert request is not None
     words = " ".join(request.words).partition(" --model-url")[0]
     assert words == f"--tasks {run}/mine.jsonl --image browser --seeds 1 --first-seed 5 --parallel 2"
+    assert start(researcher, **by_policy, file=TASK, size=[640, 480])["code"] == "invalid"
     wrong = start(researcher, benchmark="file:mine.jsonl", file=f"{TASK}\n{{}}\n")
     assert (wrong["code"], wrong["extra"]["fields"][0]["field"]) == ("invalid_source", "file")
     assert wrong["message"].startswith("mine.jsonl, line 2: ")
@@ -183,6 +218,8 @@ def test_an_evaluation_by_scripts_of_tasks_without_any_is_refused(
     found = researcher.get("/api/benchmarks/-/choices").json()
     suites = {suite["name"]: (suite["tasks"], len(suite["scripted"])) for suite in found["suites"]}
     assert (suites["phone"], suites["games"], suites["lmgame"]) == ((18, 0), (19, 19), (6, 6))
+    sizes = {suite["name"]: suite["sizes"] for suite in found["suites"]}
+    assert (sizes["phone"], sizes["lmgame"][0]) == ([], "320x240")
     assert 0 < suites["miniwob"][1] < suites["miniwob"][0]
     assert found["scripted_pools"] == []
     games = Task(
@@ -208,6 +245,10 @@ def test_the_command_starts_what_the_page_starts(
     name = printed.getvalue().strip()
     assert begun == [name]
     assert status(researcher, name) == "waiting"
+    call_command("start_run", "rene", "games", "--size", "640x480", stdout=printed)
+    small = run_folder.read_request(selectors.runs_folder() / printed.getvalue().split()[-1])
+    assert small is not None
+    assert small.words[:6] == ("--suite", "games", "--level", "1", "--size", "640x480")
     for words, told in ((("nobody", "games"), "not_found"), (("rene", "pool:none"), "There is no such pool")):
         with pytest.raises(CommandError, match=told):
             call_command("start_run", *words)

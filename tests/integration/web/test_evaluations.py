@@ -11,9 +11,13 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from annotation_app.accounts.services import user_ensure
+from annotation_app.flywheel.models import Checkpoint, Turn, Wheel
+from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixShares, Recipe
+from annotation_app.judges.models import Judge
 from annotation_app.policies.gate import Gate
 from annotation_app.policies.models import Evaluation, PolicyRevision
 from annotation_app.policies.selectors import policy_of
+from annotation_app.policies.services import evaluation_store
 from annotation_app.promotions.models import GateDecision
 from annotation_app.promotions.services import evaluation_add
 from protocol.evaluation.benchmarks import BenchmarkManifest, BenchmarkResult, PinnedTask
@@ -168,6 +172,55 @@ def test_a_run_is_registered_and_promotes_nothing(world: World, active: PolicyRe
     (row,) = [row for row in read(admin, "")["items"] if row["policies"][0]["revision"] == "2"]
     assert (row["source"], row["run"]) == ("report", "games-tars-2")
     assert read(admin, "/run:games-tars-2")["registered"] == row["id"]
+
+
+def test_a_report_is_deleted_unless_something_stands_on_it(world: World, active: PolicyRevision) -> None:
+    folder = write_run("games-tars-2", REF, {"games/2048": (6, 6)})
+    admin, researcher = client_of(world, "admin"), client_of(world, "researcher")
+    of_active = Evaluation.objects.get()
+    refused = admin.delete(f"/api/evaluations/{of_active.pk}").json()
+    assert (refused["code"], world.pool.name in refused["message"]) == ("gate_baseline", True)
+    done = admin.post("/api/evaluations", {"run": "games-tars-2", **SERVER}, content_type=JSON).json()
+    judged = done["evaluation"]["id"]
+    assert admin.delete(f"/api/evaluations/{judged}").json()["code"] == "gate_decided"
+    GateDecision.objects.all().delete()
+    made = turn_of(world, PolicyRevision.objects.get(pk=done["revision"]))
+    whole = read(researcher, f"/{judged}")
+    assert (whole["cycle"], whole["can_delete"]) == ({"id": str(made.pk), "flywheel": "w", "number": 1}, False)
+    assert researcher.get(f"/api/turns/{made.pk}").json()["evaluation"] == judged
+    assert admin.delete(f"/api/evaluations/{judged}").json()["code"] == "cycle_gate"
+    Checkpoint.objects.all().delete()
+    assert researcher.delete(f"/api/evaluations/{judged}").status_code == 403
+    assert admin.delete(f"/api/evaluations/{judged}").status_code == 204
+    (row,) = [row for row in read(admin, "")["items"] if row["run"] == "games-tars-2"]
+    assert row["source"] == "run", "the run is there, and not registered any more"
+    assert admin.delete(f"/api/evaluations/{row['id']}").status_code == 204
+    assert not folder.exists()
+
+
+def turn_of(world: World, revision: PolicyRevision) -> Turn:
+    """A cycle that registered the only report on a revision, as earlier releases noted it."""
+    sft = LikelihoodTraining(updates=1, shares=MixShares(fresh=1, earlier=0, general=0))
+    recipe = Recipe(policy="tars", start="/w", sft=sft, trials=GateTrials(world="toy", first_seed=900, seeds=10))
+    wheel = Wheel.objects.create(name="w", pool=world.pool, owner=world.ravi, recipe=recipe)
+    turn = Turn.objects.create(wheel=wheel, number=1, recipe=recipe, requested_by=world.ravi)
+    turn.stages.create(name="register", state="done", result={"revision": revision.pk, "judged": True, "passed": True})
+    Checkpoint.objects.create(turn=turn, phase="sft", path="/w", sha256="0" * 64, begun_with="/w", revision=revision)
+    return turn
+
+
+def test_an_evaluation_and_its_judge_lead_to_each_other(world: World, active: PolicyRevision) -> None:
+    judge = Judge.objects.create(kind="screen", name="looks", revision="2", base_url="http://j.test/v1", model="j")
+    scored = report(policy_of(active), {"games/2048": (2, 6)}).model_copy(
+        update={"judge": f"{judge} from 0.5", "judged": 4}
+    )
+    stored, _ = evaluation_store(revision=active, report=scored)
+    admin = client_of(world, "admin")
+    assert read(admin, f"/{stored.pk}")["judge_known"] is True
+    (row,) = admin.get("/api/judges").json()["reports"]
+    assert (row["id"], row["judge"], row["judged"], row["attempts"]) == (stored.pk, "looks 2 from 0.5", 4, 6)
+    judge.delete()
+    assert read(admin, f"/{stored.pk}")["judge_known"] is False
 
 
 def test_what_scripts_attempted_is_no_model(world: World, active: PolicyRevision) -> None:

@@ -5,8 +5,10 @@ import logging
 
 import pytest
 
+from annotation_app.settings.env import Environment
 from annotation_app.trace import log_formatter
-from protocol.log_lines import LineFormatter, RepeatFilter
+from protocol.log_lines import LEVEL_VARIABLE, LineFormatter, RepeatFilter, log_level
+from vm_bridge.config import ConfigError, read_config
 
 HOSTILE = "/a\r\nINFO forged\x1b[2J\x9b1m\x7f\u2028\u202eback \u2069\x00"
 
@@ -22,6 +24,20 @@ def test_a_path_is_one_line_of_printable_characters(form: str) -> None:
     line = log_formatter(form).format(record("GET %s 404", HOSTILE))
     assert line.isprintable()
     assert line.splitlines() == [line]
+
+
+@pytest.mark.parametrize(("given", "level"), [({}, "INFO"), ({LEVEL_VARIABLE: "warning"}, "WARNING")])
+def test_one_variable_sets_the_level_of_the_web_app_and_of_the_bridge(given: dict[str, str], level: str) -> None:
+    of_web_app = Environment.model_validate({"log_level": given[LEVEL_VARIABLE]} if given else {})
+    of_bridge = read_config(given | {"PILOTHOUSE_SECRET": "x" * 16})
+    assert log_level(given) == of_bridge.log_level == of_web_app.log_level == level
+
+
+def test_a_level_that_is_none_is_refused_and_logged_as_usual() -> None:
+    wrong = {LEVEL_VARIABLE: "loud"}
+    assert log_level(wrong) == "INFO"
+    with pytest.raises(ConfigError, match=LEVEL_VARIABLE):
+        read_config(wrong)
 
 
 def test_json_has_what_was_sent() -> None:

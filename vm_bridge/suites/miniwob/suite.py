@@ -14,6 +14,7 @@ from vm_bridge.errors import InvalidAction, UnknownTask
 from vm_bridge.machine import ExpertSuggestion
 from vm_bridge.suites.miniwob.clicker import suggest_action
 from vm_bridge.suites.miniwob.pages import HOST, checksum, minimum_size, page_paths, pages_folder, read_instructions
+from vm_bridge.suites.web.manifest import OFFERED_SIZES
 from vm_bridge.suites.web_suite import Scene, TaskProgress
 
 NAME = "miniwob"
@@ -70,9 +71,14 @@ class MiniWob:
             raise UnknownTask(f"there is no task {name} in the suite {NAME}")
         if level != 1 or language != "en":
             raise InvalidAction("these pages have one level, and speak English")
-        parameters: dict[str, JsonValue] = {"size": list(size)} if size else {}
+        parameters: dict[str, JsonValue] = {}
+        marks = [f"s{seed}"] if seed else []
+        if size is not None:
+            parameters["size"] = list(size)
+            _size(parameters, size)
+            marks += [f"{size[0]}x{size[1]}"] if size != minimum_size(name) else []
         return Task(
-            id=f"{NAME}/{name}" if seed == 0 else f"{NAME}/{name}-s{seed}",
+            id="-".join((f"{NAME}/{name}", *marks)),
             instruction=_instruction(name, seed),
             platform="browser",
             suite=NAME,
@@ -81,6 +87,11 @@ class MiniWob:
             parameters=parameters,
             max_steps=FLIGHT_STEPS if name.startswith("flight") else STEPS,
         )
+
+    def sizes(self, name: str) -> tuple[tuple[int, int], ...]:
+        """The sizes that a page is chosen from, its own first: it shows all of its task at each."""
+        own = minimum_size(name)
+        return own, *(size for size in OFFERED_SIZES if size[0] >= own[0] and size[1] >= own[1])
 
     def scene(self, task: Task) -> Scene:
         """The package's own files, under a host of their own."""

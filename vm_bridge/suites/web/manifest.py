@@ -17,6 +17,8 @@ NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,40}$"
 LISTS = Path(__file__).with_name("lists.json")
 SMALL_SIZE = (320, 240)
 """The small screen that a task marked `small` must also run at."""
+OFFERED_SIZES = (SMALL_SIZE, (640, 480), (800, 600), (1024, 768), (1280, 720))
+"""Screens that people choose from, of tasks whose screen can have several sizes (pixels)."""
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 Sentence = Annotated[str, StringConstraints(min_length=2, max_length=2_000)]

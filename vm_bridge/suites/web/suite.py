@@ -16,7 +16,7 @@ from vm_bridge.errors import UnknownTask, VerifierFailed
 from vm_bridge.machine import ExpertSuggestion
 from vm_bridge.suites.web.responses import SiteResponder
 from vm_bridge.suites.web.task_folder import TaskFolder, read_task_folders
-from vm_bridge.suites.web.tasks import make_task, page_parameters, parse_variant
+from vm_bridge.suites.web.tasks import make_task, offered_sizes, page_parameters, parse_variant
 from vm_bridge.suites.web_suite import Scene, TaskProgress
 
 STATE = "window.pilothouse && window.pilothouse.state ? window.pilothouse.state() : null"
@@ -77,6 +77,10 @@ class FolderSuite:
     def level_count(self, name: str) -> int:
         """How many levels a task has. Raises UnknownTask."""
         return len(self.folder(name).manifest.levels)
+
+    def sizes(self, name: str) -> tuple[tuple[int, int], ...]:
+        """The sizes that a task's screen is chosen from, its own first. Raises UnknownTask."""
+        return offered_sizes(self.folder(name))
 
     def make(
         self,

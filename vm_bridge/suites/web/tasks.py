@@ -6,8 +6,12 @@ from pydantic import JsonValue
 
 from protocol.trajectory.tasks import Language, Task
 from vm_bridge.errors import InvalidAction
-from vm_bridge.suites.web.manifest import LANGUAGES, SMALL_SIZE
+from vm_bridge.suites.web.manifest import LANGUAGES, OFFERED_SIZES, SMALL_SIZE
 from vm_bridge.suites.web.task_folder import TaskFolder
+
+LEAST_SIZE = (480, 360)
+"""The smallest screen of a task that is not marked `small` (pixels)."""
+MAX_SIDE = 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,8 @@ def make_task(
 ) -> Task:
     """A task as it is offered to people and policies. Raises InvalidAction for a level or size it has not."""
     manifest = folder.manifest
+    if size is not None:
+        _check_size(folder, size)
     marks = [f"l{level}" if level > 1 else "", language if language != "en" else "", f"s{seed}" if seed else ""]
     if size is not None and size != manifest.size:
         marks.append(f"{size[0]}x{size[1]}")
@@ -80,12 +86,29 @@ def page_parameters(folder: TaskFolder, terms: TaskVariant) -> dict[str, JsonVal
     }
 
 
+def offered_sizes(folder: TaskFolder) -> tuple[tuple[int, int], ...]:
+    """The sizes that its screen is chosen from, its own first; other sizes above the least are accepted too."""
+    own, least = folder.manifest.size, _least_size(folder)
+    others = (size for size in OFFERED_SIZES if size != own and size[0] >= least[0] and size[1] >= least[1])
+    return own, *others
+
+
 def _size(folder: TaskFolder, size: JsonValue) -> tuple[int, int]:
     match size:
-        case [int(width), int(height)] if 0 < width <= 4096 and 0 < height <= 4096:
-            least = SMALL_SIZE if folder.manifest.small else (480, 360)
-            if width < least[0] or height < least[1]:
-                raise InvalidAction(f"{folder.manifest.name} needs a screen of {least[0]} by {least[1]} at least")
+        case [int(width), int(height)]:
+            _check_size(folder, (width, height))
             return width, height
         case _:
             raise InvalidAction("a size is a width and a height in pixels")
+
+
+def _check_size(folder: TaskFolder, size: tuple[int, int]) -> None:
+    least = _least_size(folder)
+    if size[0] < least[0] or size[1] < least[1]:
+        raise InvalidAction(f"{folder.manifest.name} needs a screen of {least[0]} by {least[1]} at least")
+    if max(size) > MAX_SIDE:
+        raise InvalidAction(f"a screen has {MAX_SIDE} pixels a side at most")
+
+
+def _least_size(folder: TaskFolder) -> tuple[int, int]:
+    return SMALL_SIZE if folder.manifest.small else LEAST_SIZE

@@ -26,6 +26,7 @@ class Command(BaseCommand):
         parser.add_argument("--checkpoint", type=Path, help="a folder of weights, served and asked as that revision")
         parser.add_argument("--checkpoint-revision", help="what the checkpoint is called (as its folder)")
         parser.add_argument("--level", action="append", default=[], help="of a suite; may be given again, or all")
+        parser.add_argument("--size", help="of a suite: its screen, as 640x480 (each task's own)")
         parser.add_argument("--task", action="append", default=[], help="of a suite: only this one; may be given again")
         parser.add_argument("--image", default="", help="of a file: the kind of its machines")
         parser.add_argument("--seeds", type=int, help="attempts at each task (1)")
@@ -54,6 +55,8 @@ def _fields(options: dict[str, Any]) -> dict[str, Any]:
         fields |= {"benchmark": f"{FILE_PREFIX}{file.name}", "file": file.read_text()}
     if options["level"]:
         fields["levels"] = [] if ALL_LEVELS in options["level"] else options["level"]
+    if options["size"]:
+        fields["size"] = options["size"].split("x")
     if options["revision"]:
         fields["revision"] = revision_id(*options["revision"])
     if options["checkpoint"]:

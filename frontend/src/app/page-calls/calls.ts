@@ -44,7 +44,13 @@ const evaluationCalls: CallsOf = ({ id, search }) => {
   return [
     apiCall("evaluations.call.one", "GET", `/evaluations/${id}`),
     ...(against ? [apiCall("evaluations.call.compare", "GET", `/evaluations/${id}/against/${against}`)] : []),
-    ...(run ? [apiCall("evaluations.call.progress", "GET", `/benchmarks/${run}`), apiCall("evaluations.call.cancel", "POST", `/benchmarks/${run}/cancel`)] : []),
+    ...(run
+      ? [
+          apiCall("evaluations.call.progress", "GET", `/benchmarks/${run}`),
+          apiCall("evaluations.call.cancel", "POST", `/benchmarks/${run}/cancel`),
+          apiCall("evaluations.call.delete", "DELETE", `/benchmarks/${run}`),
+        ]
+      : [apiCall("evaluations.call.delete", "DELETE", `/evaluations/${id}`)]),
   ];
 };
 

@@ -1,6 +1,7 @@
 /** Lists of episodes over HTTP. */
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 
+import { byName } from "@/shared/natural-order";
 import { request } from "@/shared/api/http";
 
 import { toSearch, type Filters } from "./filters";
@@ -14,6 +15,6 @@ export const episodesQuery = (filters: Filters) =>
 
 export const poolsQuery = queryOptions({
   queryKey: ["pools"],
-  queryFn: () => request("GET", "/pools"),
+  queryFn: async () => byName(await request("GET", "/pools")),
   staleTime: 60_000,
 });

@@ -34,4 +34,13 @@ export function useRegister() {
   });
 }
 
+/** Deletes a registered report, or a run with its attempts. */
+export function useDeleteEvaluation() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) => request("DELETE", `/evaluations/${id}`),
+    onSuccess: () => client.invalidateQueries({ queryKey: [KEY], exact: true }),
+  });
+}
+
 export const pathOf = (id: string): string => `/evaluations/${id}`;

@@ -1,20 +1,21 @@
 /** One evaluation, alone or against an earlier one that the address names (`?against=`). */
-import { Button, NativeSelect } from "@mantine/core";
+import { Anchor, Button, NativeSelect } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { useSearchParams } from "react-router";
+import { Link, useNavigate, useSearchParams } from "react-router";
 
 import type { BenchmarkRunRow, EvaluationOut, GateOutcome } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
+import { ConfirmButton } from "@/shared/ui/confirm-button";
 import { reasonText } from "@/shared/ui/gate-reason";
 import { Page, Section } from "@/shared/ui/page";
 import { ErrorState, Loading } from "@/shared/ui/states";
 import { RateText } from "@/shared/ui/tables/rate";
 import { PagePath } from "@/shared/ui/top-bar";
 
-import { comparisonQuery, evaluationQuery, evaluationsQuery } from "./api";
+import { comparisonQuery, evaluationQuery, evaluationsQuery, useDeleteEvaluation } from "./api";
 import { ComparisonTable } from "./comparison";
 import { policyLabel, policyNames } from "./policy-label";
 import { RegisterDialog } from "./register-dialog";
@@ -79,12 +80,19 @@ function Details({ id, evaluation }: { id: string; evaluation: EvaluationOut }) 
   const name = policyNames(row, t);
   return (
     <>
-      <Section title={t("evaluations.of", { name, what: row.name })} aside={<Registration evaluation={evaluation} />}>
+      <Section title={t("evaluations.of", { name, what: row.name })} aside={
+          <>
+            <Registration evaluation={evaluation} />
+            {evaluation.can_delete && <DeleteButton id={id} registered={row.source === "report"} />}
+          </>
+        }
+      >
         <p className={styles.summary}>
           <RateText rate={row.successes} /> · {t("evaluations.count.tasks", { count: row.tasks })} · {t("evaluations.count.attempts", { count: row.attempts })} ·{" "}
           {moment(row.created_at)}
           {row.run !== null && ` · ${row.run}`}
         </p>
+        <Origin evaluation={evaluation} />
         {decisions.map((decision) => (
           <Decision key={decision.pool} decision={decision} />
         ))}
@@ -145,6 +153,52 @@ function Registration({ evaluation }: { evaluation: EvaluationOut }) {
       </Button>
       <RegisterDialog opened={open} run={row.run} evaluation={evaluation} onClose={() => setOpen(false)} />
     </>
+  );
+}
+
+/** The flywheel's cycle that made it, and the judge that scored some of it. */
+function Origin({ evaluation: { cycle, judge_known: known, report } }: { evaluation: EvaluationOut }) {
+  const { t } = useI18n();
+  const admin = hasRole(useUser(), "admin");
+  if (cycle === null && report.judge === "") return null;
+  return (
+    <p className={styles.summary}>
+      {cycle !== null && (
+        <Anchor component={Link} to={`/flywheel/${cycle.id}`}>
+          {t("evaluations.cycle", { number: cycle.number, flywheel: cycle.flywheel })}
+        </Anchor>
+      )}
+      {cycle !== null && report.judge !== "" && " · "}
+      {report.judge !== "" && (
+        <>
+          {t("evaluations.scored", { count: report.judged, all: report.attempts })}{" "}
+          {known && admin ? (
+            <Anchor component={Link} to="/judges">
+              {report.judge}
+            </Anchor>
+          ) : (
+            report.judge
+          )}
+        </>
+      )}
+    </p>
+  );
+}
+
+function DeleteButton({ id, registered }: { id: string; registered: boolean }) {
+  const { t } = useI18n();
+  const navigate = useNavigate();
+  const remove = useDeleteEvaluation();
+  return (
+    <ConfirmButton
+      label={t("evaluations.delete")}
+      confirmation={t(registered ? "evaluations.delete.report" : "benchmarks.delete.ask")}
+      size="xs"
+      onConfirm={async () => {
+        await remove.mutateAsync(id);
+        await navigate("/evaluations");
+      }}
+    />
   );
 }
 

@@ -7,6 +7,7 @@ import { MemoryRouter, Route, Routes, useLocation } from "react-router";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
 import type { BenchmarkRunRow, EvaluationComparison, EvaluationOut, EvaluationRow, SuiteResult, TaskResult } from "@/generated/api";
+import { sessionQuery } from "@/shared/account/account";
 import { I18nProvider, type Language } from "@/shared/i18n/i18n";
 import { makeRate } from "@/shared/testing/rates";
 import { TopBarProvider } from "@/shared/ui/top-bar";
@@ -14,8 +15,6 @@ import { TopBarProvider } from "@/shared/ui/top-bar";
 import EvaluationPage from "./evaluation-page";
 import EvaluationsPage from "./evaluations-page";
 
-const account = vi.hoisted(() => ({ admin: true }));
-vi.mock("@/shared/account/account", () => ({ useUser: () => ({}), hasRole: () => account.admin }));
 
 const AT = "2026-01-01T10:00:00Z";
 const RESULT: Omit<TaskResult, "suite" | "name" | "level"> = {
@@ -77,6 +76,9 @@ const OUT: EvaluationOut = {
   },
   decisions: [],
   revision: null,
+  cycle: null,
+  judge_known: false,
+  can_delete: false,
   registered: null,
 };
 const COMPARISON: EvaluationComparison = {
@@ -104,6 +106,8 @@ const RUN: BenchmarkRunRow = {
   software: "0.1.0",
   created_at: AT,
   can_resume: false,
+  can_restart: false,
+  can_delete: false,
   error: "",
 };
 
@@ -113,7 +117,8 @@ function Here() {
 }
 
 function open(at: string, { out = OUT, language = "en", admin = true, unfinished = false }: { out?: EvaluationOut; language?: Language; admin?: boolean; unfinished?: boolean } = {}) {
-  account.admin = admin;
+  const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
+  client.setQueryData(sessionQuery.queryKey, { csrf: "", user: { id: 1, username: "one", name: "One", roles: [admin ? "admin" : "researcher"] } } as never);
   const sent: unknown[] = [];
   vi.stubGlobal("fetch", (path: string, { method = "GET", body }: RequestInit = {}) => {
     if (method !== "GET") {
@@ -127,7 +132,7 @@ function open(at: string, { out = OUT, language = "en", admin = true, unfinished
     return Promise.resolve(Response.json(path.endsWith("/7") ? { ...OUT, row: OLD } : out));
   });
   render(
-    <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
+    <QueryClientProvider client={client}>
       <MantineProvider env="test">
         <I18nProvider language={language}>
           <MemoryRouter initialEntries={[at]}>
@@ -193,6 +198,19 @@ describe("the evaluation pages", () => {
       expect(sent).toEqual([["POST", "/api/evaluations", { run: "drills-m-r2", base_url: "http://here/v1", model: "m", checkpoint: "", weight_version: "" }]]),
     );
     expect(await dialog.findByText("model missing")).toBeTruthy();
+  });
+
+  it("lead to the cycle and the judge that they come from, and say why one cannot be deleted", async () => {
+    const cycle = { id: "c1", flywheel: "daily", number: 4 };
+    const out = { ...OUT, cycle, judge_known: true, can_delete: true, report: { ...OUT.report, judge: "looks 2 from 0.5", judged: 3 } };
+    const { sent, user } = open("/evaluations/run:drills-m-r2", { out });
+    expect((await screen.findByRole("link", { name: "Gate of cycle 4 of daily" })).getAttribute("href")).toBe("/flywheel/c1");
+    expect(screen.getByRole("link", { name: "looks 2 from 0.5" }).getAttribute("href")).toBe("/judges");
+    await user.click(screen.getByRole("button", { name: "Delete" }));
+    const dialog = within(await screen.findByRole("dialog", { name: "Delete" }));
+    await user.click(dialog.getByRole("button", { name: "Delete" }));
+    expect(await dialog.findByText("model missing")).toBeTruthy();
+    expect(sent).toEqual([["DELETE", "/api/evaluations/run:drills-m-r2", null]]);
   });
 
   it("list evaluations in progress, and show one until its report is there", async () => {

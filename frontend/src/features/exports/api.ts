@@ -2,6 +2,7 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
 import type { ExportIn, ExportOut, ExportPlan } from "@/generated/api";
+import { byName } from "@/shared/natural-order";
 import { request } from "@/shared/api/http";
 
 const isRunning = ({ status }: ExportOut) => status === "queued" || status === "running";
@@ -32,7 +33,7 @@ export const formatsQuery = queryOptions({
 
 export const poolsQuery = queryOptions({
   queryKey: ["pools"],
-  queryFn: () => request("GET", "/pools"),
+  queryFn: async () => byName(await request("GET", "/pools")),
   staleTime: 60_000,
 });
 

@@ -97,7 +97,7 @@ function CycleDetails({ cycle }: { cycle: TurnOut }) {
 }
 
 /** What the gate said, with its reasons, the two revisions task by task, and where people's episodes under each are side by side. */
-function Gate({ cycle: { row, compared }, untrained }: { cycle: TurnOut; untrained: string }) {
+function Gate({ cycle: { row, compared, evaluation }, untrained }: { cycle: TurnOut; untrained: string }) {
   const i18n = useI18n();
   const { t } = i18n;
   return (
@@ -122,6 +122,13 @@ function Gate({ cycle: { row, compared }, untrained }: { cycle: TurnOut; untrain
           </>
         )}
       </div>
+      {evaluation !== null && (
+        <p className={styles.note}>
+          <Anchor component={Link} to={`/evaluations/${evaluation}`}>
+            {t("flywheel.evaluation")}
+          </Anchor>
+        </p>
+      )}
       {row.reasons.length > 0 && (
         <ul className={styles.reasons}>
           {row.reasons.map((reason) => (

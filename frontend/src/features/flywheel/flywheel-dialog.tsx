@@ -88,9 +88,16 @@ type FormProps = {
   readonly onDone: () => void;
 };
 
+/** The name of the pool that a flywheel has, or will have. */
+function useOwnPool(flywheel: WheelOut | undefined, pool: number | undefined): string | undefined {
+  const pools = useQuery(poolsQuery).data;
+  return flywheel?.pool ?? pools?.find(({ id }) => id === pool)?.name;
+}
+
 function FlywheelForm({ begin, pool, flywheel, missing, onDone }: FormProps) {
   const { t } = useI18n();
   const change = useChange();
+  const own = useOwnPool(flywheel, pool);
   const [draft, setDraft] = useState(begin);
   const [text, setText] = useState<string | null>(null);
   const written = text === null ? draft.recipe : recipeOf(text);
@@ -152,7 +159,7 @@ function FlywheelForm({ begin, pool, flywheel, missing, onDone }: FormProps) {
           ]}
         />
         {text === null ? (
-          <RecipeFields recipe={draft.recipe} onChange={(recipe) => setDraft({ ...draft, recipe })} />
+          <RecipeFields recipe={draft.recipe} own={own} onChange={(recipe) => setDraft({ ...draft, recipe })} />
         ) : (
           <Textarea
             label={t("flywheel.view.json")}

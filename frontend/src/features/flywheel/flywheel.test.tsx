@@ -102,7 +102,7 @@ const SAMPLE: SampleOut = {
   route: "sft",
   reason: "passes",
 };
-const OUT: TurnOut = { wheel: "main", pool: "lights", recipe: RECIPE, row: CYCLE, last: true, compared: [], checkpoints: [], played: [], curves: [], folder: "" };
+const OUT: TurnOut = { wheel: "main", pool: "lights", recipe: RECIPE, row: CYCLE, last: true, compared: [], evaluation: null, checkpoints: [], played: [], curves: [], folder: "" };
 
 const MADE: CheckpointOut = {
   id: 7,

@@ -10,14 +10,19 @@ import { poolsQuery } from "./api";
 import { PlayedTasks } from "./played-tasks";
 import { GENERAL_KINDS, generalPaths, IMITATION, isEmpty, MERGE_WEIGHTS, PRETRAINING, reinforcement, shareOf, successBounds, valueUpdates, WEIGHTINGS, withGeneralPaths, withSuccessBound } from "./recipe-form";
 
-type Props = { readonly recipe: Recipe; readonly onChange: (recipe: Recipe) => void };
+type Props = {
+  readonly recipe: Recipe;
+  /** The name of the flywheel's own pool, where it is known. */
+  readonly own?: string;
+  readonly onChange: (recipe: Recipe) => void;
+};
 
-export function RecipeFields({ recipe, onChange }: Props) {
+export function RecipeFields({ recipe, own, onChange }: Props) {
   const { t } = useI18n();
   const set = (changed: Partial<Recipe>) => onChange({ ...recipe, ...changed });
   return (
     <Stack gap="md">
-      <Sources recipe={recipe} onChange={onChange} />
+      <Sources recipe={recipe} own={own} onChange={onChange} />
       <Fieldset legend={t("flywheel.form.train")}>
         <Stack gap="sm">
           <SimpleGrid cols={{ base: 1, xs: 2 }}>
@@ -46,7 +51,7 @@ export function RecipeFields({ recipe, onChange }: Props) {
   );
 }
 
-function Sources({ recipe, onChange }: Props) {
+function Sources({ recipe, own, onChange }: Props) {
   const { t } = useI18n();
   const set = (changed: Partial<Recipe>) => onChange({ ...recipe, ...changed });
   return (
@@ -56,7 +61,7 @@ function Sources({ recipe, onChange }: Props) {
           <Amount label={t("flywheel.form.least")} help={t("flywheel.form.least.help")} value={recipe.least} onChange={(least) => set({ least })} min={0} max={100_000} />
           <Amount label={t("flywheel.form.most")} help={t("flywheel.form.most.help")} value={recipe.most} onChange={(most) => set({ most })} min={1} max={100_000} />
         </SimpleGrid>
-        <FurtherPools recipe={recipe} onChange={onChange} />
+        <FurtherPools recipe={recipe} own={own} onChange={onChange} />
         <General recipe={recipe} onChange={onChange} />
         <Amount label={t("flywheel.form.passes")} help={t("flywheel.form.passes.help")} value={recipe.passes} onChange={(passes) => set({ passes })} min={0} max={1} step={0.05} />
         {(["accepted_only", "replay", "judge"] as const).map((name) => (
@@ -74,11 +79,12 @@ function Sources({ recipe, onChange }: Props) {
 }
 
 /** Pools beside the flywheel's own, and whether each has a specialist. */
-function FurtherPools({ recipe, onChange }: Props) {
+function FurtherPools({ recipe, own, onChange }: Props) {
   const { t } = useI18n();
   const pools = useQuery(poolsQuery);
   const chosen = recipe.pools;
-  const names = new Set([...(pools.data ?? []).map(({ name }) => name), ...chosen]);
+  const others = (pools.data ?? []).map(({ name }) => name).filter((name) => name !== own);
+  const names = new Set([...others, ...chosen]);
   const apart = recipe.specialists?.weights ?? "none";
   return (
     <SimpleGrid cols={{ base: 1, xs: 2 }}>

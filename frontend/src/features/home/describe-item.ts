@@ -61,6 +61,8 @@ export function describeItem(item: Item, { t, percent }: I18n, admin: boolean): 
       };
     case "cycle":
       return { tone: "danger", title: t("home.cycle", { name: item.subject, number: item.number }), detail: "", to: `/flywheel/${item.cycle}` };
+    case "evaluation":
+      return { tone: "warn", title: t("home.evaluation", { name: item.run }), detail: item.detail, to: `/evaluations/run:${item.run}` };
     case "job":
       return { tone: "warn", title: t(`home.job.${item.job}`, { name: item.subject }), detail: item.detail, to: jobPage(item.job, admin) };
   }

@@ -32,6 +32,7 @@ const ITEMS: Item[] = [
   { kind: "gate", subject: "tars 3", since: SINCE, pool: "Desktop", passed: true },
   { kind: "cycle", subject: "daily", since: SINCE, cycle: "c1", number: 4 },
   { kind: "job", subject: "ravi", since: SINCE, job: "export", detail: "The disk is full." },
+  { kind: "evaluation", subject: "", since: SINCE, run: "drills-m-r2", detail: "bridge_unavailable: it is gone" },
   { kind: "reviews", subject: "", since: SINCE, count: 12, capped: false },
 ];
 
@@ -73,6 +74,7 @@ describe("home", () => {
       ["tars 2 is overridden more than before", "/policies"],
       ["Desktop has 3 waiting tasks left", "/pools"],
       ["An export that ravi asked for failed", "/exports"],
+      ["The evaluation drills-m-r2 failed", "/evaluations/run:drills-m-r2"],
       ["tars 3 passed the gate of Desktop and can be promoted", "/policies"],
       ["12 episodes wait for your review", "/review"],
     ]);

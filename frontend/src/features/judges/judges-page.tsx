@@ -14,6 +14,8 @@ import { judgesQuery } from "./api";
 import { AssignForm } from "./assign-form";
 import { CreateJudgeDialog } from "./create-judge-dialog";
 import { JudgeTable } from "./judge-table";
+import styles from "./judges.module.css";
+import { ReportTable } from "./report-table";
 import { ThresholdDialog } from "./threshold-dialog";
 
 export default function JudgesPage() {
@@ -53,6 +55,12 @@ function Overview({ page }: { page: Judges }) {
         <AssignForm page={page} />
         <CreateJudgeDialog opened={creating} onClose={() => setCreating(false)} />
       </Section>
+      {page.reports.length > 0 && (
+        <Section title={t("judges.evaluations")}>
+          <p className={styles.note}>{t("judges.evaluations.help")}</p>
+          <ReportTable reports={page.reports} />
+        </Section>
+      )}
       <ThresholdDialog row={choosing} onClose={() => setChoosing(null)} />
     </>
   );

@@ -60,7 +60,7 @@ const ROW: JudgeRow = {
 const SWEEP: Sweep = { judge: JUDGE.ref, counted: ROW.counted, points: [at(0.5), at(0.8)], best: 0.8 };
 
 function open(rows: Partial<JudgeRow>[], { language = "en", sweep = SWEEP, judges = [JUDGE] }: { language?: Language; sweep?: Sweep; judges?: JudgeOut[] } = {}) {
-  const page: Judges = { judges, pools: [ROW.pool], rows: rows.map((row) => ({ ...ROW, ...row })) };
+  const page: Judges = { judges, pools: [ROW.pool], rows: rows.map((row) => ({ ...ROW, ...row })), reports: [{ id: 9, policy: "m r2", judge: "orm r2 from 0.5", judged: 3, attempts: 4, created_at: "2026-01-01T10:00:00Z" }] };
   const sent: [string, string, unknown][] = [];
   vi.stubGlobal("fetch", (path: string, { method = "GET", body }: RequestInit = {}) => {
     if (method !== "GET") {
@@ -95,6 +95,7 @@ describe("the judges page", () => {
     expect(screen.getByText("0.86")).toBeTruthy();
     expect(screen.getByText(/3 done, 3 not/)).toBeTruthy();
     expect(screen.getByText(/4 votes, unanimous/)).toBeTruthy();
+    expect(screen.getByRole("link", { name: "m r2" }).getAttribute("href")).toBe("/evaluations/9");
     expect(screen.getByRole("link", { name: "Download as CSV" }).getAttribute("href")).toBe("/api/judges/calibrations.csv");
   });
 

@@ -1,8 +1,9 @@
 /** The fleet over HTTP: what there is now, and an admin's changes to it. */
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
 import type { Quota } from "@/generated/api";
 import { request } from "@/shared/api/http";
+import { byName } from "@/shared/natural-order";
 
 const REFRESH_MS = 2_000;
 
@@ -11,6 +12,18 @@ export const fleetQuery = queryOptions({
   queryFn: () => request("GET", "/fleet"),
   refetchInterval: REFRESH_MS,
 });
+
+/** Users or pools to choose from: people by the words that are searched for, and all pools. */
+export const quotaNamesQuery = (scope: Quota["scope"], search: string) =>
+  queryOptions({
+    queryKey: ["quota-names", scope, search],
+    queryFn: async (): Promise<{ value: string; label: string }[]> => {
+      if (scope === "pool") return byName(await request("GET", "/pools")).map(({ name }) => ({ value: name, label: name }));
+      const { items } = await request("GET", `/people?${new URLSearchParams({ search }).toString()}`);
+      return items.map(({ username, name }) => ({ value: username, label: name === username ? name : `${name} (${username})` }));
+    },
+    placeholderData: keepPreviousData,
+  });
 
 export const machinePath = (id: string) => `/fleet/machines/${encodeURIComponent(id)}` as const;
 

@@ -44,14 +44,14 @@ const MACHINE: FleetMachine = {
   watchable: true,
 };
 
-function open(host: Partial<HostInfo> = {}, language: Language = "en", machine: Partial<FleetMachine> = {}) {
+function open(host: Partial<HostInfo> = {}, language: Language = "en", machine: Partial<FleetMachine> = {}, quotas: Fleet["quotas"] = []) {
   const fleet: Fleet = {
     at: AT,
     machines: [{ ...MACHINE, ...machine }],
     hosts: [{ ...HOST, ...host }],
     images: [],
     queue: [],
-    quotas: [],
+    quotas,
     missing: [],
     losses: [],
   };
@@ -94,6 +94,28 @@ describe("the machines page", () => {
     expect(screen.getByText("Does an episode's next step ahead")).toBeDefined();
     expect(screen.getByRole("link", { name: "Episode" }).getAttribute("href")).toBe("/episodes/episode-7");
     expect(screen.getByText("25%")).toBeDefined();
+  });
+
+  it("edits a limit at its row, and gives one to a user who is chosen", async () => {
+    const sent: unknown[] = [];
+    const user = open({}, "en", {}, [{ scope: "user", name: "ada", limit: 2, held: 1 }]);
+    vi.stubGlobal("fetch", (path: string, { method = "GET", body }: RequestInit = {}) => {
+      if (typeof body === "string") sent.push(JSON.parse(body));
+      if (path.includes("/people")) return Promise.resolve(Response.json({ items: [{ username: "bob", name: "Bob" }], next: null }));
+      const fleet: Fleet = { at: AT, machines: [], hosts: [], images: [], queue: [], quotas: [], missing: [], losses: [] };
+      return Promise.resolve(method === "GET" ? Response.json(fleet) : new Response(null, { status: 204 }));
+    });
+    await user.click(screen.getByRole("button", { name: "Edit the limit of ada" }));
+    const limit = await screen.findByLabelText("Machines at once");
+    await user.clear(limit);
+    await user.type(limit, "5{Enter}");
+    await vi.waitFor(() => expect(sent).toEqual([{ scope: "user", name: "ada", limit: 5 }]));
+    await vi.waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+    await user.click(await screen.findByRole("button", { name: "Set a limit…" }));
+    await user.click(await screen.findByRole("combobox", { name: "User" }));
+    await user.click(await screen.findByRole("option", { name: "Bob (bob)", hidden: true }));
+    await user.click(screen.getByRole("button", { name: "Set" }));
+    await vi.waitFor(() => expect(sent[1]).toEqual({ scope: "user", name: "bob", limit: 2 }));
   });
 
   it("calls a browser a browser", () => {

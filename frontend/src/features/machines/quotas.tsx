@@ -1,5 +1,7 @@
 /** How many machines a user or a pool may hold at once. */
-import { Button, Group, NumberInput, SegmentedControl, Stack, TextInput } from "@mantine/core";
+import { Button, Group, NumberInput, SegmentedControl, Select, Stack } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import type { Quota } from "@/generated/api";
@@ -9,14 +11,18 @@ import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 import { useUndoable } from "@/shared/ui/undo";
 
-import { useChange } from "./api";
+import { quotaNamesQuery, useChange } from "./api";
 
 const MAX_LIMIT = 100_000;
+const DEBOUNCE_MS = 200;
+/** The name of a quota for all without one of their own. */
+const EACH = "*";
 
 export function QuotaTable({ quotas }: { quotas: readonly Quota[] }) {
   const { t } = useI18n();
   const change = useChange();
   const undoable = useUndoable();
+  const [edited, setEdited] = useState<Quota | null>(null);
   const set = ({ scope, name }: Quota, limit: number | null) => change.mutateAsync({ type: "quota", quota: { scope, name, limit } });
   return (
     <>
@@ -30,7 +36,7 @@ export function QuotaTable({ quotas }: { quotas: readonly Quota[] }) {
             kind: "name",
             cell: (quota) => (
               <>
-                {t(`machines.quota.${quota.scope}`)} <strong>{quota.name === "*" ? t("machines.quota.each") : quota.name}</strong>
+                {t(`machines.quota.${quota.scope}`)} <strong>{quota.name === EACH ? t("machines.quota.each") : quota.name}</strong>
               </>
             ),
           },
@@ -40,25 +46,33 @@ export function QuotaTable({ quotas }: { quotas: readonly Quota[] }) {
             header: t("machines.actions"),
             kind: "actions",
             cell: (quota) => (
-              <Button
-                variant="default"
-                size="compact-xs"
-                loading={change.isPending}
-                aria-label={t("machines.quota.lift_one", { name: quota.name })}
-                onClick={() =>
-                  undoable({
-                    act: () => set(quota, null),
-                    done: t("machines.quota.lifted", { name: quota.name }),
-                    undo: () => set(quota, quota.limit),
-                  })
-                }
-              >
-                {t("machines.quota.lift")}
-              </Button>
+              <>
+                <Button variant="default" size="compact-xs" aria-label={t("machines.quota.edit_one", { name: quota.name })} onClick={() => setEdited(quota)}>
+                  {t("machines.quota.edit")}
+                </Button>
+                <Button
+                  variant="default"
+                  size="compact-xs"
+                  loading={change.isPending}
+                  aria-label={t("machines.quota.lift_one", { name: quota.name })}
+                  onClick={() =>
+                    undoable({
+                      act: () => set(quota, null),
+                      done: t("machines.quota.lifted", { name: quota.name }),
+                      undo: () => set(quota, quota.limit),
+                    })
+                  }
+                >
+                  {t("machines.quota.lift")}
+                </Button>
+              </>
             ),
           },
         ]}
       />
+      <Dialog opened={edited !== null} onClose={() => setEdited(null)} title={t("machines.quota.edit_one", { name: edited?.name ?? "" })}>
+        {edited && <QuotaForm edited={edited} onDone={() => setEdited(null)} />}
+      </Dialog>
     </>
   );
 }
@@ -72,16 +86,15 @@ export function QuotaDialog({ opened, onClose }: { opened: boolean; onClose: () 
   );
 }
 
-function QuotaForm({ onDone }: { onDone: () => void }) {
+/** A new limit, or another one for the same user or pool. */
+function QuotaForm({ edited, onDone }: { edited?: Quota; onDone: () => void }) {
   const { t } = useI18n();
   const change = useChange();
-  const [scope, setScope] = useState<Quota["scope"]>("user");
-  const [name, setName] = useState("*");
-  const [limit, setLimit] = useState<number | string>(2);
-  const usable = name.trim() !== "" && typeof limit === "number";
+  const [scope, setScope] = useState<Quota["scope"]>(edited?.scope ?? "user");
+  const [name, setName] = useState(edited?.name ?? EACH);
+  const [limit, setLimit] = useState<number | string>(edited?.limit ?? 2);
   const submit = () => {
-    if (typeof limit !== "number") return;
-    change.mutate({ type: "quota", quota: { scope, name: name.trim(), limit } }, { onSuccess: onDone });
+    if (typeof limit === "number") change.mutate({ type: "quota", quota: { scope, name, limit } }, { onSuccess: onDone });
   };
   return (
     <form
@@ -91,31 +104,57 @@ function QuotaForm({ onDone }: { onDone: () => void }) {
       }}
     >
       <Stack gap="sm">
-        <SegmentedControl
-          aria-label={t("machines.quota.whose")}
-          value={scope}
-          onChange={(value) => setScope(value === "pool" ? "pool" : "user")}
-          data={[
-            { value: "user", label: t("machines.quota.user") },
-            { value: "pool", label: t("machines.quota.pool") },
-          ]}
-        />
-        <TextInput
-          label={t("machines.quota.name")}
-          description={t("machines.quota.name.help")}
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-          maxLength={200}
-          data-autofocus
-        />
-        <NumberInput label={t("machines.quota.limit")} value={limit} onChange={setLimit} min={0} max={MAX_LIMIT} />
+        {!edited && (
+          <>
+            <SegmentedControl
+              aria-label={t("machines.quota.whose")}
+              value={scope}
+              onChange={(value) => {
+                setScope(value === "pool" ? "pool" : "user");
+                setName(EACH);
+              }}
+              data={[
+                { value: "user", label: t("machines.quota.user") },
+                { value: "pool", label: t("machines.quota.pool") },
+              ]}
+            />
+            <NameSelect scope={scope} value={name} onChange={setName} />
+          </>
+        )}
+        <NumberInput label={t("machines.quota.limit")} value={limit} onChange={setLimit} min={0} max={MAX_LIMIT} data-autofocus={edited ? true : undefined} />
         <Problem error={change.error} />
         <Group justify="flex-end">
-          <Button type="submit" disabled={!usable} loading={change.isPending}>
+          <Button type="submit" disabled={typeof limit !== "number"} loading={change.isPending}>
             {t("machines.quota.set")}
           </Button>
         </Group>
       </Stack>
     </form>
+  );
+}
+
+/** A user or a pool that there is, or all without a limit of their own. */
+function NameSelect({ scope, value, onChange }: { scope: Quota["scope"]; value: string; onChange: (name: string) => void }) {
+  const { t } = useI18n();
+  const [words, setWords] = useState("");
+  const [search] = useDebouncedValue(words, DEBOUNCE_MS);
+  const isChosen = search === t("machines.quota.all") || search === value || search.endsWith(`(${value})`);
+  const names = useQuery(quotaNamesQuery(scope, scope === "pool" || isChosen ? "" : search)).data ?? [];
+  return (
+    <Select
+      key={scope}
+      label={t(`machines.quota.${scope}`)}
+      data={[
+        { value: EACH, label: t("machines.quota.all") },
+        ...(value === EACH || names.some((each) => each.value === value) ? names : [{ value, label: value }, ...names]),
+      ]}
+      value={value}
+      onChange={(name) => name !== null && onChange(name)}
+      onSearchChange={setWords}
+      nothingFoundMessage={t("machines.quota.name.none")}
+      allowDeselect={false}
+      searchable
+      data-autofocus
+    />
   );
 }

@@ -1,7 +1,7 @@
 /** Every pool: what waits in it, how it is set, and what can be done with it. */
 import { Button, Checkbox } from "@mantine/core";
 
-import type { PoolRow } from "@/generated/api";
+import type { Board, PoolRow } from "@/generated/api";
 import { dollars } from "@/shared/i18n/dollars";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
@@ -13,6 +13,7 @@ export type PoolDialog = "edit" | "tasks" | "secrets" | "mcp" | "stop";
 
 type Props = {
   readonly pools: readonly PoolRow[];
+  readonly missing: Board["missing_suites"];
   readonly chosen: ReadonlySet<number>;
   readonly onChoose: (pool: PoolRow, on: boolean) => void;
   readonly onOpen: (what: PoolDialog, pool: PoolRow) => void;
@@ -21,7 +22,7 @@ type Props = {
 
 const STATES = ["waiting", "claimed", "done", "broken", "withdrawn"] as const;
 
-export function PoolTable({ pools, chosen, onChoose, onOpen, onStart }: Props) {
+export function PoolTable({ pools, missing, chosen, onChoose, onOpen, onStart }: Props) {
   const { t } = useI18n();
   return (
     <DataTable
@@ -50,6 +51,7 @@ export function PoolTable({ pools, chosen, onChoose, onOpen, onStart }: Props) {
                 <PoolBadges pool={pool} />
               </div>
               <p className={styles.note}>{pool.stopped_at ? pool.stop_reason : pool.settings.description}</p>
+              <MissingTasks missing={missing.filter((each) => each.pool === pool.id)} />
             </>
           ),
         },
@@ -93,6 +95,15 @@ function ActionButton({ label, named, onClick }: { readonly label: string; reado
       {label}
     </Button>
   );
+}
+
+/** Tasks of suites that this version does not have, and what to do with them. */
+function MissingTasks({ missing }: Pick<Props, "missing">) {
+  const { t, language } = useI18n();
+  if (missing.length === 0) return null;
+  const names = new Intl.ListFormat(language).format(missing.map(({ name }) => name));
+  const count = missing.reduce((sum, { tasks }) => sum + tasks, 0);
+  return <p className={styles.missing}>{t("pools.missing", { count, names })}</p>;
 }
 
 function PoolBadges({ pool }: { readonly pool: PoolRow }) {

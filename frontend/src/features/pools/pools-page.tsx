@@ -72,6 +72,7 @@ function Pools({ board }: { readonly board: Board }) {
         ) : (
           <PoolTable
             pools={pools}
+            missing={board.missing_suites}
             chosen={chosen}
             onChoose={choose}
             onOpen={(what, { id }) => setOpen({ what, id })}

@@ -68,6 +68,7 @@ const BOARD: Board = {
   pools: [POOL],
   people: [{ id: 1, username: "ada", name: "Ada", skills: ["vim"], groups: [] }],
   groups: [{ id: 2, name: "Team", size: 3 }],
+  missing_suites: [],
 };
 
 type Sent = { method: string; path: string; body: unknown };
@@ -119,9 +120,10 @@ describe("the pools page", () => {
 
   it("shows some of many people, and finds the others by name", async () => {
     const people = Array.from({ length: 200 }, (_, id) => ({ id, username: `p${id}`, name: `Person ${id}`, skills: [], groups: [] }));
-    const { user } = visibleText({ "GET /api/pools/board": { body: { ...BOARD, people, groups: [] } } });
+    const { user } = visibleText({ "GET /api/pools/board": { body: { ...BOARD, people, groups: [], missing_suites: [{ pool: 7, pool_name: "Office", name: "gone", tasks: 2 }] } } });
     expect(await screen.findAllByRole("button", { name: /^Pools of Person/ })).toHaveLength(40);
     expect(screen.getByText("160 more: search for them")).toBeTruthy();
+    expect(screen.getByText(/^2 waiting tasks cannot begin: this version does not have gone\./)).toBeTruthy();
     await user.type(screen.getByRole("searchbox", { name: "Find people by name or skill" }), "person 199");
     expect(screen.getAllByRole("button", { name: /^Pools of Person/ })).toHaveLength(1);
     expect(screen.getByRole("button", { name: "Pools of Person 199" })).toBeTruthy();

@@ -1,16 +1,16 @@
-/** Which tasks of a suite are wanted: chosen from what the bridge reports, by name, level, language and seeds. */
+/** Which tasks of a suite are wanted: chosen from what the bridge reports, by name, level, language, screen size and seeds. */
 import { Group, MultiSelect, NumberInput, Select, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
 import type { PoolRow, SuiteIn, SuiteInfo } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-
+import { sizeOf, SizeSelect, sizesOf } from "@/shared/ui/size-select";
 import { TaskGallery } from "@/shared/ui/task-gallery";
 
 import { choicesQuery } from "./api";
 import styles from "./pools.module.css";
 
-export type SuiteChoice = Required<Pick<SuiteIn, "suite" | "tasks" | "level" | "first_seed" | "seeds" | "language">>;
+export type SuiteChoice = Required<Pick<SuiteIn, "suite" | "tasks" | "level" | "first_seed" | "seeds" | "language" | "size">>;
 
 const MAX_SEED = 2 ** 31 - 1;
 const MAX_SEEDS = 100;
@@ -42,7 +42,7 @@ export function SuiteFields({ platform, choice, onChange }: Props) {
         label={t("pools.upload.suite_name")}
         data={suites.map(({ name }) => name)}
         value={choice?.suite ?? null}
-        onChange={(name) => onChange(name === null ? null : { suite: name, tasks: [], level: 1, first_seed: 0, seeds: 1, language: "en" })}
+        onChange={(name) => onChange(name === null ? null : { suite: name, tasks: [], level: 1, first_seed: 0, seeds: 1, language: "en", size: null })}
         allowDeselect={false}
         w={220}
       />
@@ -57,7 +57,7 @@ function ChosenFields({ suite, choice, onChange }: ChosenProps) {
     <>
       <TaskSelect suite={suite} choice={choice} onChange={onChange} />
       <TaskGallery
-        form={{ suite: suite.name, level: choice.level, language: choice.language }}
+        form={{ suite: suite.name, level: choice.level, language: choice.language, size: choice.size?.join("x") ?? "" }}
         chosen={choice.tasks}
         onChange={(tasks) => onChange({ ...choice, tasks })}
       />
@@ -74,7 +74,7 @@ function TaskSelect({ suite, choice, onChange }: ChosenProps) {
       placeholder={choice.tasks.length > 0 ? undefined : t("pools.upload.suite.all")}
       data={suite.tasks.map(({ name }) => name)}
       value={[...choice.tasks]}
-      onChange={(chosen) => onChange({ ...choice, tasks: chosen, level: 1 })}
+      onChange={(chosen) => onChange({ ...choice, tasks: chosen, level: 1, size: null })}
       renderOption={({ option }) => (
         <div>
           {option.value}
@@ -134,6 +134,7 @@ function VariantFields({ suite, choice, onChange }: ChosenProps) {
             w={140}
           />
         )}
+        <SizeSelect sizes={sizesOf(wanted)} value={choice.size?.join("x") ?? ""} onChange={(size) => onChange({ ...choice, size: sizeOf(size) })} />
       </Group>
       <Text className={styles.note}>{t("pools.upload.suite.seeds.help")}</Text>
     </>

@@ -2,6 +2,7 @@
 import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
 import type { CutIn, FixIn, JobOut, RemarkIn, ReviewIn } from "@/generated/api";
+import { byName } from "@/shared/natural-order";
 import { request } from "@/shared/api/http";
 
 import { toSearch, type Filters } from "./filters";
@@ -19,7 +20,7 @@ export const queueQuery = (filters: Filters) =>
 
 export const poolsQuery = queryOptions({
   queryKey: ["pools"],
-  queryFn: () => request("GET", "/pools"),
+  queryFn: async () => byName(await request("GET", "/pools")),
   staleTime: 60_000,
 });
 

@@ -11,10 +11,12 @@ export interface SuiteForm {
   readonly level?: number;
   readonly seed?: number;
   readonly language?: "en" | "zh";
+  /** Of the screen, as `640x480`; empty: each task's own. */
+  readonly size?: string;
 }
 
-export const picturesQuery = ({ suite, level = 1, seed = 0, language = "en" }: SuiteForm) => {
-  const form = new URLSearchParams({ level: String(level), seed: String(seed), language }).toString();
+export const picturesQuery = ({ suite, level = 1, seed = 0, language = "en", size = "" }: SuiteForm) => {
+  const form = new URLSearchParams({ level: String(level), seed: String(seed), language, size }).toString();
   return queryOptions({
     queryKey: ["task-pictures", suite, form],
     queryFn: () => request("GET", `/suites/${suite}/pictures?${form}`),

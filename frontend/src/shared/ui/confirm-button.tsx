@@ -1,4 +1,4 @@
-/** A button for what cannot be taken back: it says what will be lost, and does it when that was read. */
+/** A button for what cannot be taken back or takes much: it says what will happen, and does it when that was read. */
 import { Button, Group, Stack, Text, type ButtonProps } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
@@ -16,9 +16,11 @@ type Props = Pick<ButtonProps, "size" | "disabled"> & {
   /** What will be lost. */
   readonly confirmation: string;
   readonly onConfirm: () => Promise<unknown>;
+  /** Whether something is lost. */
+  readonly danger?: boolean;
 };
 
-export function ConfirmButton({ label, ariaLabel = label, confirmation, onConfirm, size = "compact-xs", disabled }: Props) {
+export function ConfirmButton({ label, ariaLabel = label, confirmation, onConfirm, danger = true, size = "compact-xs", disabled }: Props) {
   const { t } = useI18n();
   const [opened, setOpened] = useState(false);
   const action = useMutation({ mutationFn: onConfirm, onSuccess: () => setOpened(false) });
@@ -39,7 +41,7 @@ export function ConfirmButton({ label, ariaLabel = label, confirmation, onConfir
             <Button variant="default" data-autofocus onClick={() => setOpened(false)}>
               {t("common.cancel")}
             </Button>
-            <Button color="red" loading={action.isPending} onClick={() => action.mutate()}>
+            <Button color={danger ? "red" : undefined} loading={action.isPending} onClick={() => action.mutate()}>
               {label}
             </Button>
           </Group>

@@ -223,7 +223,6 @@ def test_a_turn_shows_its_revision_and_the_active_one_task_by_task(
 ) -> None:
     stop_after_stage(monkeypatch, "train")
     turn = run_turn(wheel, admin)
-    assert turns.turn_out(user=admin, turn_id=turn.pk).compared == (), "nobody tried"
     made = PolicyRevision.objects.create(name="toy", revision="main-0001", base_url="https://models.example/v1")
     Checkpoint.objects.filter(turn=turn).update(revision=made)
     change = TaskChange(
@@ -233,6 +232,8 @@ def test_a_turn_shows_its_revision_and_the_active_one_task_by_task(
     overall = PairedComparison(pairs=20, won=14, lost=0, chance=0.01, finding="better")
     found = Comparison(policies=(), overall=overall, tasks=(change,))
     evaluation_add(user=admin, revision_id=made.pk, report=report(policy_of(made), {"toy/lights": (17, 20)}, found))
+    assert turns.turn_out(user=admin, turn_id=turn.pk).compared == (), "nothing is known of its gate"
+    turn.stages.create(name="register", state="done", result={"revision": made.pk})
     assert turns.turn_out(user=admin, turn_id=turn.pk).compared == (change,)
 
 
@@ -245,8 +246,7 @@ def test_a_turn_shows_its_revision_and_the_active_one_task_by_task(
         (samples, "decide_route", 5),
         (mixing, "write_export", 0),
         (training, "_checkpoint_record", 0),
-        (ledger, "stage_end", 2),
-        (ledger, "stage_end", 4),
+        *((ledger, "stage_end", after) for after in (2, 4)),
     ],
 )
 def test_whoever_dies_anywhere_is_followed(

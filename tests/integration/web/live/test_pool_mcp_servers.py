@@ -142,7 +142,9 @@ def _listens(port: int) -> bool:
 
 def pool_with_servers(world: World, calc: HttpServer) -> Pool:
     admin = user_ensure(username="alex", password=PASSWORD, name="Alex", roles=["admin"])
-    pool = pool_ensure(name="tools", members=[world.ada], platform="terminal", image="terminal", thought_required=False)
+    pool = pool_ensure(
+        name="tools", members=[world.ada], platform="terminal", image="terminal", thought_required=False, record=False
+    )
     tasks_add(pool=pool, definitions=[Task(id="t", instruction="Use the tools.", platform="terminal")])
     rules = {"kinds": ("mcp_server",)}
     services.credential_set(user=admin, pool_id=pool.pk, name="VAULT", value=VALUE, rules=rules)

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from django.core.cache import cache
 from django.test import Client
 
 from annotation_app.accounts.services import user_ensure
@@ -10,6 +11,8 @@ from annotation_app.fleet.services import fleet_now
 from annotation_app.health.selectors import health_page
 from annotation_app.live.store import run_in_db_thread
 from annotation_app.tasks.models import Pool, Task
+from annotation_app.tasks.services import tasks_add
+from protocol.trajectory.tasks import Task as TaskDefinition
 from tests.integration.web.conftest import PASSWORD, Stack
 from tests.integration.web.tasks.test_pools import post_pool, sent, upload
 from tests.integration.web.tasks.test_task_files import admin
@@ -17,6 +20,28 @@ from tests.integration.web.tasks.test_task_files import admin
 
 def rows(*tasks: dict[str, Any]) -> bytes:
     return "\n".join(json.dumps({"instruction": "Do it.", **task}) for task in tasks).encode()
+
+
+async def test_waiting_tasks_of_a_suite_that_is_gone_are_told_on_pools_and_health(stack: Stack) -> None:
+    def tried() -> None:
+        cache.clear()
+        alex, pool = admin(stack), stack.world.pool
+        names = [("gone", "a"), ("gone", "b"), ("games", "chess"), ("games", "snake"), (None, None)]
+        made = [
+            TaskDefinition(id=f"{suite}/{name}", instruction='Say "suite":null.', suite=suite, name=name)
+            for suite, name in names
+        ]
+        Task.objects.filter(pool=pool).delete()
+        tasks_add(pool=pool, definitions=made)
+        told = sent(alex, "GET", "/pools/board")["missing_suites"]
+        here = [(row["name"], row["tasks"]) for row in told if row["pool"] == pool.pk]
+        assert here == [("games/chess", 1), ("gone", 2)]
+        user = user_ensure(username="alex", password=PASSWORD, name="Alex", roles=["admin"])
+        checks = [check for check in health_page(user=user).checks if check.kind == "suite"]
+        found = {(check.subject, check.problem, check.detail) for check in checks}
+        assert {("games/chess", "no_suite", pool.name), ("gone", "no_suite", pool.name)} <= found
+
+    await run_in_db_thread(tried)
 
 
 async def test_an_image_that_no_host_makes_is_refused_with_those_there_are(stack: Stack) -> None:
@@ -91,7 +116,11 @@ async def test_tasks_of_a_suite_are_chosen_by_name_level_and_seed(stack: Stack) 
         made = [task.definition for task in Task.objects.filter(pool=pool)]
         assert {(task.name, task.seed) for task in made} == {(n, s) for n in ("2048", "snake") for s in (5, 6, 7)}
         assert {task.parameters["level"] for task in made} == {2}
+        other = {**chosen, "seeds": 1, "size": [640, 480], "preview": True}
+        report = sent(alex, "POST", f"/pools/{pool}/suite", other)
+        assert (report["new"], report["first"][0]["key"]) == (2, "games/2048-l2-s5-640x480")
         for wrong, code in (
+            ({"size": [320, 180]}, "unknown_variant"),
             ({"tasks": ["2047"]}, "unknown_task"),
             ({"level": 90}, "unknown_variant"),
             ({"suite": "gmaes"}, "not_found"),

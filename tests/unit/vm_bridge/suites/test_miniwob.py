@@ -34,6 +34,9 @@ def test_a_scene_lies_in_the_package_alone() -> None:
 def test_another_size_is_taken_where_it_is_one() -> None:
     suite = MiniWob()
     assert suite.scene(suite.make("click-test", size=(1280, 720))).size == (1280, 720)
+    assert len({suite.make("click-test", size=size).id for size in suite.sizes("click-test")}) == 5
+    with pytest.raises(InvalidAction):
+        suite.make("click-test", size=(0, 10))
     bad = suite.make("click-test").model_copy(update={"parameters": {"size": "large"}})
     with pytest.raises(InvalidAction):
         suite.scene(bad)

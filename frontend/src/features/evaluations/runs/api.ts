@@ -54,5 +54,11 @@ export const useStart = () => usePost((run: BenchmarkRunIn) => request("POST", "
 /** Has the missing attempts of a run made. */
 export const useResume = () => usePost((run: string) => request("POST", `/benchmarks/${run}/resume`));
 
+/** Has the same evaluation made from the beginning, as a run of its own. */
+export const useRestart = () => usePost((run: string) => request("POST", `/benchmarks/${run}/restart`));
+
+/** Deletes a run with its attempts. */
+export const useDelete = () => usePost((run: string) => request("DELETE", `/benchmarks/${run}`));
+
 /** Lets a run begin no further attempt. */
 export const useCancel = () => usePost((run: string) => request("POST", `/benchmarks/${run}/cancel`));

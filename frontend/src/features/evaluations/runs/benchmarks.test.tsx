@@ -7,13 +7,12 @@ import { MemoryRouter, useLocation } from "react-router";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
 import type { BenchmarkChoices, BenchmarkRunOut, BenchmarkRunRow, BenchmarksPage as Benchmarks, LeaderboardRow, TaskPictures } from "@/generated/api";
+import { sessionQuery } from "@/shared/account/account";
 import { I18nProvider, type Language } from "@/shared/i18n/i18n";
 import { TopBarProvider } from "@/shared/ui/top-bar";
 
 import BenchmarksPage from "./benchmarks-page";
 
-const account = vi.hoisted(() => ({ starter: true }));
-vi.mock("@/shared/account/account", () => ({ useUser: () => ({}), hasRole: () => account.starter }));
 
 const AT = "2026-01-01T10:00:00Z";
 const RUN: BenchmarkRunRow = {
@@ -38,6 +37,8 @@ const RUN: BenchmarkRunRow = {
   software: "0.1.0",
   created_at: AT,
   can_resume: false,
+  can_restart: false,
+  can_delete: false,
   error: "",
 };
 const ROW: LeaderboardRow = {
@@ -101,9 +102,9 @@ const DETAILS: BenchmarkRunOut = {
 const CHOICES: BenchmarkChoices = {
   reachable: true,
   suites: [
-    { name: "drills", levels: 3, tasks: 2, scripted: ["rows", "tabs"] },
-    { name: "lmgame", levels: 1, tasks: 6, scripted: ["2048"] },
-    { name: "phone", levels: 1, tasks: 18, scripted: [] },
+    { name: "drills", levels: 3, tasks: 2, sizes: ["320x240", "640x480"], scripted: ["rows", "tabs"] },
+    { name: "lmgame", levels: 1, tasks: 6, sizes: [], scripted: ["2048"] },
+    { name: "phone", levels: 1, tasks: 18, sizes: [], scripted: [] },
   ],
   pools: ["Shop"],
   scripted_pools: [],
@@ -119,7 +120,8 @@ function Here() {
 }
 
 function open(page: Partial<Benchmarks>, { language = "en", starter = true }: { language?: Language; starter?: boolean } = {}) {
-  account.starter = starter;
+  const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
+  client.setQueryData(sessionQuery.queryKey, { csrf: "", user: { id: 1, username: "one", name: "One", roles: [starter ? "researcher" : "reviewer"] } } as never);
   const sent: [string, string][] = [];
   const bodies: unknown[] = [];
   vi.stubGlobal("fetch", (path: string, { method = "GET", body }: RequestInit = {}) => {
@@ -134,7 +136,7 @@ function open(page: Partial<Benchmarks>, { language = "en", starter = true }: { 
     return Promise.resolve(Response.json(path.endsWith("/benchmarks") ? { runs: [], leaderboards: [], unreadable: [], ...page } : DETAILS));
   });
   render(
-    <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
+    <QueryClientProvider client={client}>
       <MantineProvider>
         <I18nProvider language={language}>
           <MemoryRouter>
@@ -198,6 +200,7 @@ describe("the benchmarks page", () => {
         benchmark: "pool:Shop",
         tasks: [],
         levels: [1],
+        size: null,
         revision: 7,
         checkpoint: "/data/r4",
         checkpoint_revision: null,
@@ -224,9 +227,11 @@ describe("the benchmarks page", () => {
     expect(await dialog.findByText("No picture")).toBeTruthy();
     await user.click(dialog.getByRole("button", { name: "rows" }));
     expect(dialog.getByRole("button", { name: "rows" }).getAttribute("aria-pressed")).toBe("true");
+    await user.click(dialog.getByRole("combobox", { name: "Screen size" }));
+    await user.click(await screen.findByRole("option", { name: "640 × 480", hidden: true }));
     await user.click(dialog.getByRole("button", { name: "Start" }));
     await waitFor(() => expect(bodies).toHaveLength(1));
-    expect(bodies[0]).toMatchObject({ benchmark: "drills", tasks: ["rows"], levels: [1] });
+    expect(bodies[0]).toMatchObject({ benchmark: "drills", tasks: ["rows"], levels: [1], size: [640, 480] });
   });
 
   it("starts a run of the tasks of a file", async () => {

@@ -1,5 +1,6 @@
 /** What the dialog asks for, and the request that it sends. */
 import type { BenchmarkChoices, BenchmarkRunIn } from "@/generated/api";
+import { sizeOf } from "@/shared/ui/size-select";
 
 export const POOL = "pool:";
 export const FILE = "file:";
@@ -11,6 +12,8 @@ export interface RunRequest {
   readonly file: string;
   readonly image: string;
   readonly levels: readonly string[];
+  /** Of a suite's screen, as `640x480`; empty: each task's own. */
+  readonly size: string;
   /** Names of tasks of a suite; none: all. */
   readonly tasks: readonly string[];
   /** A registered revision's number; empty: the tasks' own scripts. */
@@ -34,6 +37,7 @@ export const firstRequest = (choices: BenchmarkChoices): RunRequest => ({
   file: "",
   image: "",
   levels: ["1"],
+  size: "",
   tasks: [],
   revision: firstRevision(choices),
   checkpoint: "",
@@ -78,9 +82,9 @@ export function runOf(request: RunRequest, choices: BenchmarkChoices): Benchmark
   };
 }
 
-function tasksOf({ benchmark, fileName, file, image, levels, tasks }: RunRequest) {
+function tasksOf({ benchmark, fileName, file, image, levels, size, tasks }: RunRequest) {
   if (benchmark === FILE) return { benchmark: FILE + fileName, file, image };
-  return { benchmark, tasks: [...tasks], levels: levels.length === 0 ? [1] : levels.map(Number) };
+  return { benchmark, tasks: [...tasks], levels: levels.length === 0 ? [1] : levels.map(Number), size: sizeOf(size) };
 }
 
 function policyOf({ revision, benchmark, checkpoint, checkpointRevision, temperature, harness }: RunRequest, choices: BenchmarkChoices) {

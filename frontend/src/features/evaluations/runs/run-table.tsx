@@ -1,7 +1,7 @@
 /** Each run with its progress; opened, the attempts that are running and those that ended last. */
 import { Anchor, Button, Progress } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { Link } from "react-router";
+import { Link, useNavigate } from "react-router";
 
 import { policyLabel } from "@/features/evaluations/policy-label";
 import type { AttemptRecord, BenchmarkRunRow } from "@/generated/api";
@@ -13,7 +13,7 @@ import { ConfirmButton } from "@/shared/ui/confirm-button";
 import { Problem } from "@/shared/ui/problem";
 import { DataTable } from "@/shared/ui/tables/data-table";
 
-import { isActive, runQuery, useCancel, useResume } from "./api";
+import { isActive, runQuery, useCancel, useDelete, useRestart, useResume } from "./api";
 import { canStart } from "./can-start";
 import styles from "./benchmarks.module.css";
 
@@ -80,6 +80,8 @@ export function RunTable({ runs, withDetails = true }: TableProps) {
                   />
                 )}
                 {run.can_resume && <ResumeButton run={run.name} />}
+                {run.can_restart && run.status !== "finished" && <RestartButton run={run.name} />}
+                {run.can_delete && <DeleteRunButton run={run.name} />}
               </>
             ),
         },
@@ -117,6 +119,41 @@ function ResumeButton({ run }: { run: string }) {
       </Button>
       <Problem error={action.error} />
     </>
+  );
+}
+
+function RestartButton({ run }: { run: string }) {
+  const { t } = useI18n();
+  const navigate = useNavigate();
+  const restart = useRestart();
+  return (
+    <ConfirmButton
+      label={t("benchmarks.restart")}
+      ariaLabel={t("benchmarks.restart_one", { run })}
+      confirmation={t("benchmarks.restart.ask")}
+      danger={false}
+      onConfirm={async () => {
+        const { name } = await restart(run);
+        await navigate(`/evaluations/run:${name}`);
+      }}
+    />
+  );
+}
+
+function DeleteRunButton({ run }: { run: string }) {
+  const { t } = useI18n();
+  const navigate = useNavigate();
+  const remove = useDelete();
+  return (
+    <ConfirmButton
+      label={t("benchmarks.delete")}
+      ariaLabel={t("benchmarks.delete_one", { run })}
+      confirmation={t("benchmarks.delete.ask")}
+      onConfirm={async () => {
+        await remove(run);
+        await navigate("/evaluations");
+      }}
+    />
   );
 }
 

@@ -10,6 +10,7 @@ import { useI18n, type Translate } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 import { ErrorState, Loading } from "@/shared/ui/states";
+import { SizeSelect } from "@/shared/ui/size-select";
 import { TaskGallery } from "@/shared/ui/task-gallery";
 
 import { choicesQuery, useStart } from "./api";
@@ -95,7 +96,7 @@ function TaskFields({ choices: { suites, pools, images, harness_sets: sets }, re
       <NativeSelect
         label={t("benchmarks.start.tasks")}
         value={request.benchmark}
-        onChange={(event) => onChange({ benchmark: event.currentTarget.value, levels: ["1"], tasks: [] })}
+        onChange={(event) => onChange({ benchmark: event.currentTarget.value, levels: ["1"], size: "", tasks: [] })}
         data={[
           { group: t("benchmarks.start.suites"), items: suites.map(({ name }) => name) },
           { group: t("benchmarks.start.pools"), items: pools.map((name) => ({ value: POOL + name, label: name })) },
@@ -112,6 +113,7 @@ function TaskFields({ choices: { suites, pools, images, harness_sets: sets }, re
           onChange={(chosen) => onChange({ levels: chosen })}
         />
       )}
+      {suite && <SizeSelect sizes={suite.sizes} value={request.size} onChange={(size) => onChange({ size })} />}
       {suite && !sets.includes(suite.name) && <TaskChoice key={suite.name} suite={suite.name} request={request} onChange={onChange} />}
       {request.benchmark === FILE && <FileFields images={images} request={request} onChange={onChange} />}
     </>
@@ -125,7 +127,7 @@ function TaskChoice({ suite, request, onChange }: Omit<FieldsProps, "choices"> &
   return (
     <details onToggle={(event) => setOpened(event.currentTarget.open)}>
       <summary>{request.tasks.length === 0 ? t("benchmarks.start.all_tasks") : t("benchmarks.start.some_tasks", { names: request.tasks.join(", ") })}</summary>
-      {opened && <TaskGallery form={{ suite, level: Number(request.levels[0] ?? 1) }} chosen={request.tasks} onChange={(tasks) => onChange({ tasks })} />}
+      {opened && <TaskGallery form={{ suite, level: Number(request.levels[0] ?? 1), size: request.size }} chosen={request.tasks} onChange={(tasks) => onChange({ tasks })} />}
     </details>
   );
 }

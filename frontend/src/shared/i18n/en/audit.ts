@@ -50,6 +50,7 @@ export const auditMessages = {
   "audit.kind.writing": "Request for wordings",
 
   "audit.verb.benchmark.cancelled": "Cancelled a benchmark run",
+  "audit.verb.benchmark.deleted": "Deleted a benchmark run",
   "audit.verb.benchmark.resumed": "Resumed a benchmark run",
   "audit.verb.benchmark.started": "Started a benchmark run",
   "audit.verb.check.cancelled": "Cancelled a replay check",
@@ -120,6 +121,7 @@ export const auditMessages = {
   "audit.verb.policy.brought_back": "Brought a revision back",
   "audit.verb.policy.changed": "Changed a revision's settings",
   "audit.verb.policy.evaluated": "Added an evaluation of a revision",
+  "audit.verb.policy.evaluation_deleted": "Deleted an evaluation of a revision",
   "audit.verb.policy.gate_passed": "A revision passed the gate",
   "audit.verb.policy.gate_set": "Set a gate",
   "audit.verb.policy.gate_shut": "The gate refused a revision",

@@ -19,6 +19,10 @@ export const evaluationMessages = {
   "evaluations.count.tasks": { one: "{count} task", other: "{count} tasks" },
   "evaluations.count.attempts": { one: "{count} attempt", other: "{count} attempts" },
   "evaluations.registered": "Registered",
+  "evaluations.cycle": "Gate of cycle {number} of {flywheel}",
+  "evaluations.scored": { one: "{count} of {all} attempts was scored by the judge", other: "{count} of {all} attempts were scored by the judge" },
+  "evaluations.delete": "Delete",
+  "evaluations.delete.report": "The report is deleted for good. A run that it comes from stays, and is listed as not registered.",
 
   "evaluations.attempts_and_cost": "Attempts and cost",
   "evaluations.attempts": "Attempts that count",
@@ -80,5 +84,6 @@ export const evaluationMessages = {
   "evaluations.call.progress": "Follow its progress",
   "evaluations.call.cancel": "Cancel it",
   "evaluations.call.one": "Read this evaluation",
+  "evaluations.call.delete": "Delete this evaluation",
   "evaluations.call.compare": "Compare with an earlier one",
 } as const satisfies Record<string, Message>;

@@ -192,6 +192,7 @@ export const flywheelMessages = {
   "flywheel.not_passed": "not passed",
   "flywheel.not_judged": "not judged",
   "flywheel.compare": "Episodes side by side",
+  "flywheel.evaluation": "The whole evaluation",
   "flywheel.finding.better": "better",
   "flywheel.finding.worse": "worse",
   "flywheel.finding.chance": "may be chance",

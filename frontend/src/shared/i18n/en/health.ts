@@ -40,6 +40,7 @@ export const healthMessages = {
   "health.kind.gateway": "VNC gateway",
   "health.kind.host": "Host",
   "health.kind.image": "Machine image",
+  "health.kind.suite": "Suite",
   "health.kind.model": "Model server",
   "health.kind.database": "Database",
   "health.kind.redis": "Redis",
@@ -66,6 +67,7 @@ export const healthMessages = {
   "health.problem.draining": "It is being emptied and takes no new machines.",
   "health.problem.not_heard": "It has not been heard for a while.",
   "health.problem.no_host": "No host makes it, and tasks wait for it in:",
+  "health.problem.no_suite": "This version does not have it, and tasks wait for it in:",
   "health.problem.no_backup": "There is none.",
   "health.problem.backup_old": "It is more than a week old.",
 
@@ -77,6 +79,7 @@ export const healthMessages = {
   "health.do.gateway": "Viewers get another kind of picture. Start it again, or look at logs/vnc.log; behind a proxy it may be reachable all the same.",
   "health.do.host": "See it on the Machines page; episodes there continue elsewhere.",
   "health.do.image": "Start a host that makes it, or choose another image under Pools.",
+  "health.do.suite": "Withdraw or delete these tasks on Pools, or install the version that has it.",
   "health.do.model": "The workspace gets no proposals from it; overriding works. Start the server, or choose another revision under Policies.",
   "health.do.database": "Nothing is stored without it. Look at its log, its disk and its number of connections.",
   "health.do.redis": "Leases, streams and jobs stop without it. Look at its log and its memory.",

@@ -33,6 +33,7 @@ export const homeMessages = {
   "home.job.import": "The import of {name} failed",
   "home.job.probe": "The probe of {name} failed",
   "home.job.judge": "A judge run in {name} failed",
+  "home.evaluation": "The evaluation {name} failed",
 
   "home.no_acts": "No acts in the last 24 hours",
   "home.acts": "Acts",

@@ -29,6 +29,10 @@ export const poolMessages = {
   "pools.save": "Save",
   "pools.make": "Make the pool",
   "pools.stopped": "Stopped",
+  "pools.missing": {
+    one: "{count} waiting task cannot begin: this version does not have {names}. Find it under Tasks and withdraw or delete it, or install the version that has it.",
+    other: "{count} waiting tasks cannot begin: this version does not have {names}. Find them under Tasks and withdraw or delete them, or install the version that has them.",
+  },
   "pools.opens": "opens {when}",
   "pools.overlap_of": { one: "{count} person a task", other: "{count} people a task" },
 

@@ -203,4 +203,7 @@ export const sharedMessages = {
   "suite.pictures": "What the tasks look like",
   "suite.pictures.pending": "Is made…",
   "suite.pictures.none": "No picture",
+  "suite.size": "Screen size",
+  "suite.size.help": "In pixels; tasks that cannot have it are left out",
+  "suite.size.own": "Each task's own",
 } as const satisfies Record<string, Message>;

@@ -50,6 +50,7 @@ export const auditMessages = {
   "audit.kind.writing": "表述请求",
 
   "audit.verb.benchmark.cancelled": "取消了基准测试",
+  "audit.verb.benchmark.deleted": "删除了基准测试",
   "audit.verb.benchmark.resumed": "恢复了基准测试",
   "audit.verb.benchmark.started": "启动了基准测试",
   "audit.verb.check.cancelled": "取消了重放检查",
@@ -120,6 +121,7 @@ export const auditMessages = {
   "audit.verb.policy.brought_back": "恢复了版本",
   "audit.verb.policy.changed": "修改了版本的设置",
   "audit.verb.policy.evaluated": "添加了版本的评测",
+  "audit.verb.policy.evaluation_deleted": "删除了版本的评测",
   "audit.verb.policy.gate_passed": "版本通过了门槛",
   "audit.verb.policy.gate_set": "设置了门槛",
   "audit.verb.policy.gate_shut": "门槛拒绝了版本",

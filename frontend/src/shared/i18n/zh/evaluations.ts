@@ -19,6 +19,10 @@ export const evaluationMessages = {
   "evaluations.count.tasks": { other: "{count} 个任务" },
   "evaluations.count.attempts": { other: "{count} 次尝试" },
   "evaluations.registered": "已登记",
+  "evaluations.cycle": "{flywheel} 第 {number} 轮的门槛",
+  "evaluations.scored": { other: "{all} 次尝试中有 {count} 次由评判者评分：" },
+  "evaluations.delete": "删除",
+  "evaluations.delete.report": "该报告将被永久删除。其来源的运行会保留，并显示为未登记。",
 
   "evaluations.attempts_and_cost": "尝试与费用",
   "evaluations.attempts": "计入的尝试",
@@ -77,5 +81,6 @@ export const evaluationMessages = {
   "evaluations.call.progress": "查看进度",
   "evaluations.call.cancel": "取消",
   "evaluations.call.one": "读取此评测",
+  "evaluations.call.delete": "删除此评测",
   "evaluations.call.compare": "与较早的评测对比",
 } as const satisfies Record<string, Message>;

@@ -192,6 +192,7 @@ export const flywheelMessages = {
   "flywheel.not_passed": "未通过",
   "flywheel.not_judged": "未评判",
   "flywheel.compare": "并排查看轨迹",
+  "flywheel.evaluation": "完整评测",
   "flywheel.finding.better": "更好",
   "flywheel.finding.worse": "更差",
   "flywheel.finding.chance": "可能是偶然",

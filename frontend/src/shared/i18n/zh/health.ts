@@ -40,6 +40,7 @@ export const healthMessages = {
   "health.kind.gateway": "VNC 网关",
   "health.kind.host": "主机",
   "health.kind.image": "机器镜像",
+  "health.kind.suite": "任务集",
   "health.kind.model": "模型服务",
   "health.kind.database": "数据库",
   "health.kind.redis": "Redis",
@@ -66,6 +67,7 @@ export const healthMessages = {
   "health.problem.draining": "正在清空，不再接收新机器。",
   "health.problem.not_heard": "有一段时间没有消息了。",
   "health.problem.no_host": "没有主机能提供它，而以下任务池有任务在等：",
+  "health.problem.no_suite": "当前版本没有它，而以下任务池有任务在等：",
   "health.problem.no_backup": "还没有备份。",
   "health.problem.backup_old": "已超过一周。",
 
@@ -77,6 +79,7 @@ export const healthMessages = {
   "health.do.gateway": "观看者会改用其他画面方式。请重新启动，或查看 logs/vnc.log；在代理之后它也可能仍可访问。",
   "health.do.host": "请在“机器”页面查看；那里的任务会在别处继续。",
   "health.do.image": "请启动能提供它的主机，或在“任务池”中选择其他镜像。",
+  "health.do.suite": "请在“任务池”页撤回或删除这些任务，或安装含有它的版本。",
   "health.do.model": "工作台收不到它的建议，但仍可自行操作。请启动该服务，或在“策略”中选择其他版本。",
   "health.do.database": "没有它就无法保存任何内容。请查看其日志、磁盘和连接数。",
   "health.do.redis": "没有它，租约、画面和作业都会停止。请查看其日志和内存。",

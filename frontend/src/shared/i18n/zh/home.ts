@@ -33,6 +33,7 @@ export const homeMessages = {
   "home.job.import": "{name} 的导入失败",
   "home.job.probe": "{name} 的探测失败",
   "home.job.judge": "{name} 中的自动评判失败",
+  "home.evaluation": "评测 {name} 失败",
 
   "home.no_acts": "最近 24 小时没有操作",
   "home.acts": "操作",

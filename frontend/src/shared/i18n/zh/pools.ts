@@ -29,6 +29,7 @@ export const poolMessages = {
   "pools.save": "保存",
   "pools.make": "建立任务池",
   "pools.stopped": "已停止",
+  "pools.missing": { other: "{count} 个等待中的任务无法开始：当前版本没有 {names}。请在“任务”中找到并撤回或删除它们，或安装含有它们的版本。" },
   "pools.opens": "{when}开放",
   "pools.overlap_of": { other: "每个任务 {count} 人" },
 

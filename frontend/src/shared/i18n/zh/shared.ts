@@ -201,4 +201,7 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
   "suite.pictures": "任务的样子",
   "suite.pictures.pending": "正在生成…",
   "suite.pictures.none": "没有图片",
+  "suite.size": "屏幕尺寸",
+  "suite.size.help": "单位为像素；不支持该尺寸的任务不会包含在内",
+  "suite.size.own": "各任务自己的尺寸",
 };

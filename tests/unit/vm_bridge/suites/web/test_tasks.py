@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from protocol.trajectory.tasks import TaskVariant
 from vm_bridge.errors import InvalidAction, UnknownTask
+from vm_bridge.suites.registry import list_suites, make_tasks
 from vm_bridge.suites.web import DRILLS, GAMES, SITES, static_validation
 from vm_bridge.suites.web.manifest import SMALL_SIZE, Reference
 from vm_bridge.suites.web.records import normalize_score
@@ -61,6 +63,15 @@ def test_parameters_it_cannot_take_are_refused(parameters: dict[str, Any]) -> No
     task = GAMES.make("snake").model_copy(update={"parameters": parameters})
     with pytest.raises(InvalidAction):
         parse_variant(GAMES.folder("snake"), task)
+
+
+def test_a_screen_is_offered_only_to_tasks_that_fit_on_it() -> None:
+    assert DRILLS.sizes("press")[:2] == (SMALL_SIZE, (640, 480))
+    assert SMALL_SIZE not in SITES.sizes("shop")
+    small = {task.name for task in make_tasks("sites", TaskVariant(size=SMALL_SIZE))}
+    assert small == {name for name in SITES.folders if SMALL_SIZE in SITES.sizes(name)} != set(SITES.folders)
+    reported = {task.name: task.sizes for suite in list_suites() for task in suite.tasks}
+    assert (reported["shop"][:2], reported["say_hello"]) == (("800x600", "640x480"), ())
 
 
 def test_an_unknown_task_is_refused() -> None:
