@@ -453,6 +453,7 @@ export interface AuditPage {
   next: number | null;
   verbs: (
     | "benchmark.cancelled"
+    | "benchmark.deleted"
     | "benchmark.resumed"
     | "benchmark.started"
     | "check.cancelled"
@@ -523,6 +524,7 @@ export interface AuditPage {
     | "policy.brought_back"
     | "policy.changed"
     | "policy.evaluated"
+    | "policy.evaluation_deleted"
     | "policy.gate_passed"
     | "policy.gate_set"
     | "policy.gate_shut"
