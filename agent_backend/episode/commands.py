@@ -288,8 +288,7 @@ def check_autopilot_action(state: EpisodeState, best: Proposal) -> None:
 
 
 def invalid_reply_error(state: EpisodeState, best: Proposal) -> ActionError | None:
-    """What was wrong with a reply that nobody could do anything by, where that is the policy's own fault; None where it
-    ends the episode or nothing can be done any more."""
+    """The fault of the policy in an unusable reply; None where the reply ends the episode or nothing can be done."""
     page = current_page(state)
     if ends_episode(best) or (page is not None and page.over) or step_limit_reached(state):
         return None

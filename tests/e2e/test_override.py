@@ -27,9 +27,9 @@ from protocol.actions.types import (
     SetClipboard,
     TypeText,
 )
+from tests.e2e.completion import complete_by_tab, continue_by_tab
 from tests.e2e.conftest import AUTOPILOT_DRILL, LATER_DRILL, Drill, SignIn
 from tests.e2e.episode_page import BOUND_MS, EpisodePage
-from tests.e2e.test_pages import assert_accessible
 
 THOUGHT = "I do this by hand."
 TEXT = "你好，世界 <naïve> 2 > 1"
@@ -125,7 +125,7 @@ async def test_typing_hotkeys_and_clipboard(sign_in: SignIn, drill: Drill) -> No
     await think_when_asked(episode_page)
     await episode_page.stepped(2)
 
-    await complete_by_tab(episode_page)
+    await complete_by_tab(episode_page, TEXT)
     await continue_by_tab(episode_page)
     for number, key in ((3, "a"), (4, "c")):
         await episode_page.think(THOUGHT)
@@ -156,33 +156,6 @@ async def test_typing_hotkeys_and_clipboard(sign_in: SignIn, drill: Drill) -> No
     for number, text in ((5, TEXT), (6, "from outside")):
         await page.goto(f"{replay}?step={number}")
         await expect(page.get_by_role("figure").get_by_text(text, exact=True)).to_be_visible(timeout=BOUND_MS)
-
-
-async def complete_by_tab(episode_page: EpisodePage) -> None:
-    """Tab writes the rest of an action, and of a text that was typed before."""
-    page = episode_page.page
-    offered = page.get_by_role("listbox")
-    await episode_page.write("o", episode_page.line, "type_te")
-    await expect(offered).to_be_visible(timeout=BOUND_MS)
-    await page.keyboard.press("Tab")
-    await expect(episode_page.line).to_have_text('type_text("")', timeout=BOUND_MS)
-    await page.keyboard.insert_text(TEXT[:3])
-    await expect(offered).to_be_visible(timeout=BOUND_MS)
-    await page.keyboard.press("Tab")
-    await expect(episode_page.line).to_have_text(f'type_text("{TEXT}")', timeout=BOUND_MS)
-    await page.keyboard.press("Escape")
-    await page.keyboard.press("Escape")
-
-
-async def continue_by_tab(episode_page: EpisodePage) -> None:
-    """A thought that begins as a candidate's shows its rest behind the caret, and Tab takes it."""
-    page, thought = episode_page.page, (await episode_page.state()).proposals[0].thought
-    await episode_page.write("e", episode_page.thought, thought[:6])
-    await expect(page.get_by_test_id("continuation").locator("i")).to_have_text(thought[6:], timeout=BOUND_MS)
-    await assert_accessible(page, "a thought with its continuation")
-    await page.keyboard.press("Tab")
-    await expect(episode_page.thought).to_have_value(thought)
-    await page.keyboard.press("Escape")
 
 
 async def select_all_without_a_thought(episode_page: EpisodePage) -> None:

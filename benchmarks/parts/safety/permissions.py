@@ -6,80 +6,24 @@ name in its path that is not there yet needs a maker in `things.NAMES`. `test_pe
 """
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 from uuid import uuid4
 
+from benchmarks.parts.safety.rules import (
+    Rule,
+    body_of,
+    everybody,
+    only,
+    open_to_all,
+    owner_and_staff,
+    owner_only,
+    reviewing,
+    staff,
+    uploading,
+)
 from benchmarks.parts.safety.things import NAMES, PASSWORD, Things, evaluation_report, invitation_secret, wheel_change
 
-Caller = Literal["nobody", "owner", "annotator", "reviewer", "researcher", "admin"]
-"""`owner` is the annotator whose episode it is (token, session, …), `annotator` another one."""
-CALLERS: tuple[Caller, ...] = ("nobody", "owner", "annotator", "reviewer", "researcher", "admin")
-SIGNED_IN = frozenset(CALLERS) - {"nobody"}
-JSON = "application/json"
 MCP_SERVER = {"transport": "http", "url": "http://127.0.0.1:8765/mcp"}
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """Whom a route lets in; the others are told 401 without a sign-in, else 403, or 404 where it is to be hidden from
-    them that there is such a thing."""
-
-    callers: frozenset[Caller]
-    hidden: frozenset[Caller] = frozenset()
-    body: Callable[[Things], dict[str, Any]] = field(default=lambda things: {})
-    absent: bool = False
-    """Whether those who are let in are told 404 here: what they ask of is only there while a machine runs, or takes two
-    episodes."""
-    path: str = ""
-    """What follows the path: a query that the route insists on."""
-
-
-def body_of(**fields: Any) -> Callable[[Things], dict[str, Any]]:
-    """A body that needs nothing of the database."""
-    return lambda things: fields
-
-
-def only(*callers: Caller, **rule: Any) -> Rule:
-    """For these roles; the rest are told that it is not for them."""
-    return Rule(frozenset(callers), **rule)
-
-
-def open_to_all(**rule: Any) -> Rule:
-    """Without a sign-in."""
-    return Rule(frozenset(CALLERS), **rule)
-
-
-def everybody(**rule: Any) -> Rule:
-    """For whoever is signed in."""
-    return Rule(SIGNED_IN, **rule)
-
-
-def owner_and_staff(**rule: Any) -> Rule:
-    """For the owner and the staff; to others it does not exist."""
-    return Rule(SIGNED_IN - {"annotator"}, frozenset({"annotator"}), **rule)
-
-
-def staff(**rule: Any) -> Rule:
-    """For whoever may see the work of others."""
-    return Rule(frozenset({"reviewer", "researcher", "admin"}), **rule)
-
-
-def reviewing(**rule: Any) -> Rule:
-    """For reviewers and admins; where it is somebody's, other annotators are not told that there is such a thing."""
-    return Rule(frozenset({"reviewer", "admin"}), **rule)
-
-
-def owner_only(**rule: Any) -> Rule:
-    """For the owner alone; to others it does not exist."""
-    return Rule(frozenset({"owner"}), SIGNED_IN - {"owner"}, **rule)
-
-
-def uploading(**rule: Any) -> Rule:
-    """For the researcher whose upload it is; to an admin, who may import as well, it does not exist."""
-    return Rule(frozenset({"researcher"}), frozenset({"admin"}), **rule)
-
 
 ROUTES: dict[str, Rule] = {
     "GET /api/openapi.json": open_to_all(),

@@ -15,7 +15,7 @@ def main() -> None:
     django.setup()
     from annotation_app.accounts.services import token_add, user_ensure
     from annotation_app.tasks.services import pool_ensure, tasks_add
-    from benchmarks.parts.safety.permissions import CALLERS
+    from benchmarks.parts.safety.rules import CALLERS
     from benchmarks.parts.safety.things import PASSWORD, make_things, user_of
     from protocol.trajectory.tasks import Task
 

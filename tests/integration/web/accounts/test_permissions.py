@@ -18,7 +18,8 @@ from annotation_app.accounts.models import User
 from annotation_app.accounts.services import user_ensure
 from annotation_app.live.store import run_in_db_thread
 from annotation_app.urls import api
-from benchmarks.parts.safety.permissions import CALLERS, COMMANDS, FILES, FREE, JSON, ROUTES, Caller, Rule, filled
+from benchmarks.parts.safety.permissions import COMMANDS, FILES, FREE, ROUTES, filled
+from benchmarks.parts.safety.rules import CALLERS, JSON, Caller, Rule
 from benchmarks.parts.safety.things import Things, make_things, user_of
 from protocol.messages.events import COMMAND_ADAPTER
 from tests.integration.web.conftest import PASSWORD, EpisodeSocket, Stack, World, world_make
