@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from email.message import EmailMessage
 from email.policy import default
+from itertools import takewhile
 
 END_OF_MESSAGE = b".\r\n"
 
@@ -27,7 +28,7 @@ class Mailbox(socketserver.ThreadingTCPServer):
 
     def messages_to(self, address: str) -> list[EmailMessage]:
         """What was sent to this address, in the order in which it came."""
-        return [message for message in self.messages if address in message["To"]]
+        return [message for message in self.messages if address in message.get("To", "")]
 
 
 class _Connection(socketserver.StreamRequestHandler):
@@ -48,7 +49,7 @@ class _Connection(socketserver.StreamRequestHandler):
         self.wfile.write(f"{code} mailbox\r\n".encode())
 
     def _read_message(self) -> EmailMessage:
-        lines = iter(self.rfile.readline, END_OF_MESSAGE)
+        lines = takewhile(lambda line: line != END_OF_MESSAGE, self.rfile)
         data = b"".join(line.removeprefix(b".") for line in lines)
         return email.message_from_bytes(data, _class=EmailMessage, policy=default)
 

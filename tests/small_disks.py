@@ -20,8 +20,10 @@ def small_disks() -> Iterator[Mount]:
         folder.mkdir(parents=True, exist_ok=True)
         options = f"remount,size={size}" if folder in made else f"size={size}"
         command = ["mount", "-t", "tmpfs", "-o", options, "none", str(folder)]
-        if (said := subprocess.run(command, capture_output=True, text=True, check=False)).returncode:
-            pytest.skip(f"no small disk can be mounted here: {said.stderr.strip()}")
+        mounted = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert not mounted.returncode or folder not in made, mounted.stderr
+        if mounted.returncode:
+            pytest.skip(f"no small disk can be mounted here: {mounted.stderr.strip()}")
         made.append(folder)
 
     try:

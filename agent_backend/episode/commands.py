@@ -3,8 +3,6 @@ that they state."""
 
 import asyncio
 import contextlib
-import hashlib
-import json
 from collections import deque
 from collections.abc import Collection
 from itertools import takewhile
@@ -111,12 +109,6 @@ class Wakeup:
     def is_due(at: float | None) -> bool:
         """Whether a deadline has passed; None never does."""
         return at is not None and asyncio.get_running_loop().time() >= at
-
-
-def digest_of(command: EpisodeCommand) -> str:
-    """What a resend must equal: the sha256 of a command's whole body."""
-    body = json.dumps(command.model_dump(mode="json"), sort_keys=True)
-    return hashlib.sha256(body.encode()).hexdigest()
 
 
 def record_of(command: FinishEpisode | LeaveEpisode, digest: str) -> CommandRecord:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 from agent_backend.episode.batches import INTERRUPTING_COMMANDS
+from agent_backend.episode.command_digests import digest_of
 from agent_backend.episode.commands import (
     OUTCOME_OF_LEAVING,
     CommandQueue,
@@ -16,7 +17,6 @@ from agent_backend.episode.commands import (
     check_autopilot_action,
     check_command,
     count_invalid_replies,
-    digest_of,
     intent_fields,
     invalid_reply_error,
     record_of,

@@ -1,10 +1,13 @@
-"""What a token allows: `AREA:read` or `AREA:write`, an area being the first part of an address; `*` is every area."""
+"""What a token allows: `AREA:read` or `AREA:write`, an area being the first part of an address, or
+a part named in `AREAS_WITHIN` wherever it stands; `*` is every area."""
 
 import re
 from collections.abc import Iterable
 
 ALL_SCOPES = ("*:read", "*:write")
 SCOPE_PATTERN = re.compile(r"^(\*|[a-z][a-z-]{0,31}):(read|write)$")
+AREAS_WITHIN = {"review": "reviews", "judges": "judges"}
+"""Decisions on work and judges need scopes of their own, also below the address of an episode or a pool."""
 READ_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -14,7 +17,8 @@ def required_scope(method: str, route: str) -> str:
     Args:
         route: The pattern of addresses that the call was led by. What a client says the path is may differ from it.
     """
-    area = route.removeprefix("api/").split("/", 1)[0]
+    first, *further = route.removeprefix("api/").split("/")
+    area = next((AREAS_WITHIN[part] for part in further if part in AREAS_WITHIN), first)
     return f"{area}:{'read' if method in READ_METHODS else 'write'}"
 
 

@@ -2,7 +2,9 @@
 
 import json
 from datetime import datetime
+from functools import reduce
 from importlib import import_module
+from operator import or_
 from typing import Any, cast
 
 from django.conf import settings
@@ -113,13 +115,13 @@ def people_page(*, user: User, search: str = "", role: str | None = None, after:
 
 
 def people_names(*, user: User, search: str = "") -> list[PersonName]:
-    """The first people by name whose name or user name has this text. Raises Forbidden."""
+    """The first people by name whose name or user name has this text, erased ones too. Raises Forbidden."""
     role_check(user, *STAFF_ROLES)
-    found = User.objects.filter(erased_at__isnull=True).order_by("first_name", "username")
+    found = User.objects.order_by("first_name", "last_name", "username")
     if search:
-        found = found.filter(Q(username__icontains=search) | Q(first_name__icontains=search))
-    rows = found.values_list("username", "first_name")[:PAGE_SIZE]
-    return [PersonName(username=username, name=name) for username, name in rows]
+        matches = (Q(**{f"{field}__icontains": search}) for field in ("username", "first_name", "last_name"))
+        found = found.filter(reduce(or_, matches))
+    return [PersonName(username=row.username, name=row.name) for row in found[:PAGE_SIZE]]
 
 
 def person_out(user: User) -> PersonOut:

@@ -9,6 +9,8 @@ from annotation_app.audit.models import AuditEntry
 PAGE_SIZE = 50
 SEARCHED_ENTRIES = 50_000
 """Entries that are searched for words at once, the newest that the other conditions leave."""
+MAX_WORDS = 10
+"""Further words of a search are ignored."""
 
 
 def entries_page(
@@ -56,6 +58,6 @@ def entries_page(
 
 def _words_condition(words: str) -> Q:
     condition = Q()
-    for word in words.split():
+    for word in words.split()[:MAX_WORDS]:
         condition &= Q(verb__icontains=word) | Q(subject__icontains=word) | Q(details__icontains=word)
     return condition

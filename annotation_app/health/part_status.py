@@ -13,8 +13,8 @@ MAX_JOB_AGE_SECONDS = 300.0
 DISK_FULL_SHARE, DISK_FILLING_SHARE = 0.05, 0.15
 """Of a disk, free: below the first pictures and exports soon find no room."""
 DISK_FULL_BYTES, DISK_FILLING_BYTES = 256 * 2**20, 2**30
-"""With less free than the first any disk is full: a few exports or a database's log need as much. Small disks are told
-of at the second, before."""
+"""With less free than the first any disk is full: a few exports or a database's log need as much. Below the
+second there is a warning."""
 MIN_DAYS_LEFT = 3
 """A disk that is full in fewer days than this is told of."""
 MAX_USED_SHARE = 0.9

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from annotation_app.accounts.selectors import user_of
 from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
+from annotation_app.http_api import SessionAuth
 from annotation_app.judges import jobs, selectors, services
 from annotation_app.judges.schemas import WHOLE_POOL, JudgeIn, JudgeOut, JudgesPage, RunIn, RunOut, Threshold
 from annotation_app.spreadsheets import spreadsheet_response
@@ -38,9 +39,10 @@ def calibrations_download(request: HttpRequest) -> HttpResponse:
     return spreadsheet_response(rows, name="pilothouse-judges.csv")
 
 
-@router.post("/judges", response={201: JudgeOut})
+@router.post("/judges", response={201: JudgeOut}, auth=SessionAuth())
 def judge_create(request: HttpRequest, body: JudgeIn) -> Status[JudgeOut]:
-    """Add a judge. Another model, prompt or setting is another revision."""
+    """Add a judge. Another model, prompt or setting is another revision. It may set a server's key,
+    so a person does it."""
     return Status(201, selectors.judge_out(services.judge_create(user=user_of(request), judge=body)))
 
 

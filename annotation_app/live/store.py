@@ -10,7 +10,7 @@ from uuid import UUID
 
 from channels.db import DatabaseSyncToAsync
 
-from agent_backend.episode.commands import digest_of
+from agent_backend.episode.command_digests import digest_of
 from agent_backend.errors import CommandRejected, EpisodeFenced
 from agent_backend.interfaces import CommandRecord, Emit, Intent
 from annotation_app.blobs.selectors import blob_read

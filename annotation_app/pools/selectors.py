@@ -204,7 +204,7 @@ def task_definitions(*, user: User, name: str, after: int = 0) -> PoolTasks:
     role_check(user, Role.ADMIN)
     pool = Pool.objects.filter(name=name).first()
     if pool is None:
-        raise NotFound("There is no such pool.", field="pool_id")
+        raise NotFound("There is no such pool.", field="pool")
     rows = list(Task.objects.filter(pool=pool, id__gt=after).order_by("id")[: PAGE + 1])
     return PoolTasks(
         image=pool.image,

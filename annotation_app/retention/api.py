@@ -8,6 +8,7 @@ from pydantic import Field
 
 from annotation_app.accounts.selectors import user_of
 from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
+from annotation_app.http_api import SessionAuth
 from annotation_app.retention import selectors, services
 from annotation_app.retention.schemas import RetentionPage, RuleIn, RuleOut
 
@@ -33,9 +34,10 @@ def rule_preview(request: HttpRequest, rule_id: RuleId) -> RuleOut:
     return selectors.rule_out(services.rule_preview(user=user_of(request), rule_id=rule_id))
 
 
-@router.post("/retention/rules/{rule_id}/active", response=RuleOut)
+@router.post("/retention/rules/{rule_id}/active", response=RuleOut, auth=SessionAuth())
 def rule_on(request: HttpRequest, rule_id: RuleId) -> RuleOut:
-    """Switch it on; refused before somebody has looked at what it would delete."""
+    """Switch it on; refused before somebody has looked at what it would delete. No token does it: it deletes for
+    good."""
     return selectors.rule_out(services.rule_switch(user=user_of(request), rule_id=rule_id, active=True))
 
 

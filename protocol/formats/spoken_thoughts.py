@@ -55,7 +55,7 @@ FILLER = _any_of(
     *("嗯+", "呃+", "啊", "哦", "那个", "这个", "就是", "好的?", "我想想", "让我想想"),
 )
 EMPTY = _any_of("and", "but", "or", "then", "the", "a", "an", "that", "it")
-"""Words that say nothing alone; engines hear them where somebody hesitated."""
+"""Words that say nothing alone; engines hear them in place of a hesitation."""
 FILLERS = re.compile(rf"(?:(?:{FILLER}|{EMPTY})(?![\w'])[\s,.!?，。…]*)+", re.IGNORECASE)
 LEADING = re.compile(
     rf"(?:{_any_of('okay', 'ok', 'so', 'well', 'right', 'alright', 'all right', 'u+m+', 'u+h+', 'and', 'ah', 'oh')}"

@@ -75,7 +75,7 @@ export class EpisodeSocket {
   private throttleTimer: ReturnType<typeof setTimeout> | undefined;
   private retryTimer: ReturnType<typeof setTimeout> | undefined;
   private pingTimer: ReturnType<typeof setInterval> | undefined;
-  /** Whether the wire is open; it may be while nobody answers. */
+  /** Whether the wire is open; it may be so without an answer. */
   private opened = false;
   /** Since when a ping waits for any answer (milliseconds since the epoch). */
   private unansweredSince: number | null = null;
@@ -134,7 +134,7 @@ export class EpisodeSocket {
     this.persist();
   }
 
-  /** The network is gone, as far as the browser knows: what is sent waits until somebody answers. */
+  /** The network is gone, as far as the browser knows: what is sent waits for the next answer. */
   suspend(): void {
     if (this.phase !== "online") return;
     this.phase = "offline";
@@ -157,18 +157,19 @@ export class EpisodeSocket {
   private handleOpen(): void {
     this.opened = true;
     this.lastReceivedAt = this.now();
-    this.resume();
+    this.resume("new");
     this.ping();
-    this.persist();
   }
 
-  /** Sends what waits, but for what grew too old meanwhile. */
-  private resume(): void {
+  /** Sends what waits, but for what grew too old meanwhile. Over the same wire, what was sent before is still on its way. */
+  private resume(wire: "new" | "same"): void {
     this.phase = "online";
     const { fresh, held } = split(withoutStaleInputs(this.outbox, this.now()), this.now());
     this.outbox = fresh;
     this.held = [...this.held, ...held];
-    for (const { command } of this.outbox) this.transmit(command);
+    const waits = (id: string) => wire === "same" && (this.sentAt.has(id) || this.throttledIds !== null);
+    for (const { command } of fresh) if (!waits(command.command_id)) this.transmit(command);
+    this.persist();
   }
 
   private handleMessage(data: unknown): void {
@@ -176,15 +177,12 @@ export class EpisodeSocket {
     this.lastReceivedAt = this.now();
     this.unansweredSince = null;
     this.attempt = 0;
-    if (this.phase === "offline") {
-      this.resume();
-      this.persist();
-    }
     const event = JSON.parse(data) as Event;
     if (event.type === "pong") this.latency = Math.max(0, this.now() - event.at);
     const before = this.outbox;
     this.outbox = settle(this.outbox, event);
     this.held = settle(this.held, event);
+    if (this.phase === "offline") this.resume("same");
     if (event.type === "snapshot" || event.type === "control.changed") this.handleControl(event.control);
     if (isOverloaded(event)) this.startThrottling();
     else if (this.outbox !== before) this.advanceThrottling();

@@ -38,7 +38,7 @@ async def test_the_error_of_a_model_ends_with_its_revision(sign_in: SignIn, plat
     await dialog.get_by_role("button", name="Change it").click()
     await expect(dialog).to_have_count(0, timeout=BOUND_MS)
     await expect(desk.cards.first).to_be_visible(timeout=BOUND_MS)
-    assert await failed.count() == 0, "it is gone when the other revision has answered"
+    await expect(failed).to_have_count(0, timeout=BOUND_MS)
     await desk.leave()
 
 

@@ -105,7 +105,7 @@ class PhoneSandbox:
         await self._local.bind(fence).skip_settle()
 
     async def reset(self, fence: int | None = None, task: Task | None = None) -> None:
-        """See `Sandbox.reset`; for a task of a lease, see `MachineBackend.reset`. A phone that nobody has used since it
+        """See `Sandbox.reset`; for a task of a lease, see `MachineBackend.reset`. A phone that was not used since it
         started is not started again: a suite gives the running phone the state that a task begins in."""
         if fence is None:
             self._phone.end_lease()
@@ -113,7 +113,7 @@ class PhoneSandbox:
             unused, self._pristine = self._pristine and not self._phone.acted, False
             if fence is not None and task is not None:
                 await self._phone.admit(fence)
-                if unused and self._suits(task):
+                if unused and self._suits(task) and await self.booted():
                     return await self._local.assign(task)
                 self._phone.detach()
                 await self._local.prepare(fence, task)
@@ -138,8 +138,10 @@ class PhoneSandbox:
     async def healthy(self) -> bool:
         if self._changing.locked():
             return True  # it starts again, which has a bound of its own
-        if not await self._local.healthy():
-            return False
+        return await self._local.healthy() and await self.booted()
+
+    async def booted(self) -> bool:
+        """Whether the phone answers over adb."""
         try:
             async with asyncio.timeout(HEALTH_SECONDS):
                 return (await self.device.checked_output("getprop", "sys.boot_completed")) == "1"

@@ -58,7 +58,7 @@ const evaluationCalls: CallsOf = ({ id, search }) => {
 export const PAGE_CALLS: Readonly<Record<string, CallsOf>> = {
   home: () => [apiCall("call.home", "GET", "/home")],
   wall: () => [apiCall("call.wall", "GET", "/wall")],
-  queue: () => [apiCall("call.queue", "GET", "/queue"), apiCall("call.claim", "POST", "/queue/next", {})],
+  queue: () => [apiCall("call.queue", "GET", "/queue")],
   "desk/:id": ({ id }) => [apiCall("call.snapshot", "GET", `/episodes/${id}`), apiCall("call.trajectory", "GET", `/episodes/${id}/trajectory`)],
   episodes: ({ search }) => [apiCall("call.episodes", "GET", `/episodes?${episodeQuery(readEpisodeFilters(search)).toString()}`)],
   "episodes/:id": ({ id }) => [
@@ -105,14 +105,12 @@ export const PAGE_CALLS: Readonly<Record<string, CallsOf>> = {
   ],
   judges: () => [
     apiCall("call.judges", "GET", "/judges"),
-    apiCall("call.add_judge", "POST", "/judges", { kind: "screen", name: "my-judge", ...SERVER }),
     apiCall("call.assign_judge", "POST", `/pools/${ID}/judges/${ID}`, { threshold: 0.5 }),
     apiCall("call.run_judge", "POST", `/pools/${ID}/judges/${ID}/runs`),
   ],
   people: ({ search }) => [
     apiCall("call.people", "GET", "/people"),
     apiCall("call.groups", "GET", "/groups"),
-    apiCall("call.add_group", "POST", "/groups", { name: "Night shift" }),
     apiCall("call.invitations", "GET", "/invitations"),
     apiCall("call.audit", "GET", `/audit?${auditQuery(readAuditFilters(search)).toString()}`),
   ],
@@ -158,7 +156,6 @@ export const PAGE_CALLS: Readonly<Record<string, CallsOf>> = {
     apiCall("call.retention", "GET", "/retention"),
     apiCall("call.add_rule", "POST", "/retention/rules", { what: "practice", days: 90 }),
     apiCall("call.preview_rule", "POST", `/retention/rules/${ID}/preview`),
-    apiCall("call.activate_rule", "POST", `/retention/rules/${ID}/active`),
   ],
   security: () => [apiCall("call.token_valid", "GET", "/me/signed-in")],
 };

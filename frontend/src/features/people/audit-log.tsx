@@ -116,28 +116,23 @@ function FilterBar({ filters, verbs, onChange }: FilterBarProps) {
       />
       <Words label={t("audit.id")} value={filters.id} disabled={filters.kind === ""} onChange={(id) => onChange({ id })} />
       {(["since", "until"] as const).map((name) => (
-        <TextInput
-          key={name}
-          type="date"
-          label={t(`audit.${name}`)}
-          value={filters[name]}
-          onChange={(event) => onChange({ [name]: event.currentTarget.value })}
-        />
+        <Words key={name} type="date" label={t(`audit.${name}`)} value={filters[name]} onChange={(day) => onChange({ [name]: day })} />
       ))}
       <Words label={t("audit.words")} value={filters.words} onChange={(words) => onChange({ words })} />
     </div>
   );
 }
 
-type WordsProps = { readonly label: string; readonly value: string; readonly disabled?: boolean; readonly onChange: (text: string) => void };
+type WordsProps = { readonly label: string; readonly value: string; readonly disabled?: boolean; readonly type?: "date"; readonly onChange: (text: string) => void };
 
 /** Text that narrows once the field is left or Enter is pressed. */
-function Words({ label, value, disabled, onChange }: WordsProps) {
+function Words({ label, value, disabled, type, onChange }: WordsProps) {
   return (
     <TextInput
       key={value}
       label={label}
       disabled={disabled}
+      type={type}
       defaultValue={value}
       onBlur={(event) => event.currentTarget.value.trim() !== value && onChange(event.currentTarget.value.trim())}
       onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}

@@ -23,6 +23,12 @@ export function TaskEditDialog({ pool, task, onClose }: Props) {
   );
 }
 
+type Changeable = Required<Pick<TaskChanges, "instruction" | "max_steps" | "network">>;
+
+/** What of `after` differs from `before`: an undo leaves alone what another admin changed meanwhile. */
+const changedOf = (after: Changeable, before: Changeable): TaskChanges =>
+  Object.fromEntries(Object.entries(after).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof Changeable])));
+
 function TaskForm({ pool, task, onDone }: { readonly pool: number; readonly task: TaskRow; readonly onDone: () => void }) {
   const { t } = useI18n();
   const change = useTaskChange(pool);
@@ -31,11 +37,13 @@ function TaskForm({ pool, task, onDone }: { readonly pool: number; readonly task
   const [steps, setSteps] = useState(task.max_steps);
   const [network, setNetwork] = useState([...task.network]);
   const send = (changes: TaskChanges) => change.mutateAsync({ type: "edit", task: task.id, changes });
+  const before: Changeable = { instruction: task.instruction, max_steps: task.max_steps, network: task.network };
+  const written: Changeable = { instruction, max_steps: steps, network };
   const save = () =>
     undoable({
-      act: () => send({ instruction, max_steps: steps, network }).then(onDone),
+      act: () => send(changedOf(written, before)).then(onDone),
       done: t("pools.task.edited", { task: task.key }),
-      undo: () => send({ instruction: task.instruction, max_steps: task.max_steps, network: task.network }),
+      undo: () => send(changedOf(before, written)),
     });
   return (
     <form

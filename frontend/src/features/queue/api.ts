@@ -10,7 +10,7 @@ export const queueQuery = queryOptions({
   refetchInterval: 15_000,
 });
 
-/** Claim the next task; the answer names no episode when nothing waits. Who got one leaves the page at once: the queue is
+/** Claim the next task; the answer names no episode when nothing waits. With a task, the page is left at once: the queue is
  * asked again when they come back. */
 export function useNextTask() {
   const client = useQueryClient();

@@ -1,4 +1,4 @@
-/** Who forgot their password is told whom to ask where no mail is sent. */
+/** Without a mail server, the page says that an admin makes a password link. */
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { render, screen } from "@testing-library/react";

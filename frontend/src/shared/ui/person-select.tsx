@@ -1,11 +1,12 @@
 /** A person, chosen by their name; the value is their user name. */
 import { Select, type SelectProps } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
+import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import type { PersonName } from "@/generated/api";
 import { request } from "@/shared/api/http";
+import { useI18n } from "@/shared/i18n/i18n";
 
 /** Milliseconds without a key before what was typed is searched for. */
 const DEBOUNCE_MS = 250;
@@ -25,14 +26,21 @@ type Props = Omit<SelectProps, "data" | "value" | "onChange" | "searchable" | "s
   readonly onChange: (username: string | null) => void;
 };
 
+/** The option of whoever is chosen, by their name once that is known. */
+function useChosen(value: string | null) {
+  const named = useQuery({ ...namesQuery(value ?? ""), enabled: value !== null }).data?.find(({ username }) => username === value);
+  return value === null ? null : optionOf(named ?? { username: value, name: "" });
+}
+
 export function PersonSelect({ value, onChange, ...props }: Props) {
+  const { t } = useI18n();
   const [typed, setTyped] = useState("");
   const [opened, setOpened] = useState(false);
-  const chosen = useQuery({ ...namesQuery(value ?? ""), enabled: value !== null }).data?.find(({ username }) => username === value);
-  const current = value === null ? null : optionOf(chosen ?? { username: value, name: "" });
-  const [search] = useDebouncedValue(typed === current?.label ? "" : typed, DEBOUNCE_MS);
-  const found = useQuery({ ...namesQuery(search), enabled: opened, placeholderData: keepPreviousData }).data ?? [];
-  const options = found.map(optionOf);
+  const current = useChosen(value);
+  const wanted = typed === current?.label ? "" : typed;
+  const [search] = useDebouncedValue(wanted, DEBOUNCE_MS);
+  const found = useQuery({ ...namesQuery(search), enabled: opened }).data;
+  const options = search === wanted && found ? found.map(optionOf) : [];
   return (
     <Select
       clearable
@@ -42,6 +50,7 @@ export function PersonSelect({ value, onChange, ...props }: Props) {
       onSearchChange={setTyped}
       onDropdownOpen={() => setOpened(true)}
       filter={({ options: all }) => all}
+      nothingFoundMessage={search === wanted && found ? t("people.names.none") : t("people.names.searching")}
       data={current && !options.some((option) => option.value === current.value) ? [current, ...options] : options}
       value={value}
       onChange={onChange}

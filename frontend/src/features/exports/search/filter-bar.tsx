@@ -20,12 +20,19 @@ const FACETS = [
   ["outcomes", "outcome", "episodes.outcome"],
   ["reviews", "review", "episodes.review"],
 ] as const;
-/** The words of values that are no names; the others stand as they are. */
-const DESCRIBE: Readonly<Partial<Record<(typeof FACETS)[number][1], (t: Translate, value: string) => string>>> = {
-  decisions: (t, value) => t(`decision.${value as Decision}`),
-  outcome: (t, value) => t(`outcome.${value as Outcome}`),
-  review: (t, value) => t(`review.${value as EpisodeSummary["review"]}`),
-};
+/** Values with words of their own; all others stand as they are, since an address may hold any. */
+const DECISIONS: readonly Decision[] = ["accept", "edit", "override", "takeover", "auto", "again"];
+const OUTCOMES: readonly Outcome[] = ["success", "failure", "infeasible", "skipped", "broken"];
+const REVIEWS: readonly EpisodeSummary["review"][] = ["pending", "accepted", "returned", "rejected"];
+
+function wordsOf(t: Translate, name: (typeof FACETS)[number][1], value: string): string {
+  const decision = DECISIONS.find((one) => name === "decisions" && one === value);
+  const outcome = OUTCOMES.find((one) => name === "outcome" && one === value);
+  const review = REVIEWS.find((one) => name === "review" && one === value);
+  if (decision) return t(`decision.${decision}`);
+  if (outcome) return t(`outcome.${outcome}`);
+  return review ? t(`review.${review}`) : value;
+}
 const LEVELS = ["1", "2", "3", "4", "5"] as const;
 const NUMBERS = [
   ["reward_min", "trajectories.reward_min"],
@@ -71,7 +78,7 @@ export function FilterBar({ search, facets, setFilter, onNarrow }: Props & { rea
           placeholder={t(label)}
           clearable
           w={WIDTH}
-          data={optionsOf(facets?.[many], search.get(name), (value) => DESCRIBE[name]?.(t, value) ?? value)}
+          data={optionsOf(facets?.[many], search.get(name), (value) => wordsOf(t, name, value))}
           value={search.get(name)}
           onFocus={onNarrow}
           onChange={(value) => setFilter(name, value)}

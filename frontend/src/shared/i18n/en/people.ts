@@ -51,6 +51,8 @@ export const peopleMessages = {
   "people.erase.again": "Their user name, {name}, once more",
   "people.erase.do": "Erase for good",
   "people.more": "Show more",
+  "people.names.none": "No name matches",
+  "people.names.searching": "Searching…",
 
   "invite.title": "Invitations",
   "invite.email": "E-mail address (may be empty)",

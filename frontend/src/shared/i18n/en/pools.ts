@@ -123,7 +123,7 @@ export const poolMessages = {
   "pools.task.edit_title": "Edit {task}",
   "pools.task.edited": "The task {task} is changed",
   "pools.task.network": "Hosts it may reach",
-  "pools.task.network.help": "Such as example.org or *.example.org. Empty: no network, gold (yes or no).",
+  "pools.task.network.help": "Such as example.org or *.example.org. Empty: no network.",
   "pools.reference": "Reference…",
   "pools.reference_of": "Reference of {name}",
   "pools.reference.title": "Reference of {task}",

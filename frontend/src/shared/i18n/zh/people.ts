@@ -50,6 +50,8 @@ export const peopleMessages = {
   "people.erase.again": "再次输入其用户名 {name}",
   "people.erase.do": "永久抹除",
   "people.more": "显示更多",
+  "people.names.none": "没有匹配的姓名",
+  "people.names.searching": "正在搜索…",
 
   "invite.title": "邀请",
   "invite.email": "邮箱（可不填）",
