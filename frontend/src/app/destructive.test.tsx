@@ -209,7 +209,7 @@ describe("what can be taken back", () => {
     await user.type(await screen.findByLabelText(/^Instruction/, {}, soon), " Now.");
     await user.click(screen.getByRole("button", { name: "Save" }));
     await user.click(await screen.findByRole("button", { name: /^Undo/, hidden: true }, soon));
-    const edit = (instruction: string) => ({ method: "PATCH", path: "/tasks/9", body: { instruction, max_steps: 30, network: [] } });
+    const edit = (instruction: string) => ({ method: "PATCH", path: "/tasks/9", body: { instruction } });
     await waitFor(() => expect(sent).toEqual([edit("Go. Now."), edit("Go.")]), soon);
   });
 

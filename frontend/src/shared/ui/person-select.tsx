@@ -1,7 +1,7 @@
 /** A person, chosen by their name; the value is their user name. */
 import { Select, type SelectProps } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import type { PersonName } from "@/generated/api";
@@ -37,10 +37,9 @@ export function PersonSelect({ value, onChange, ...props }: Props) {
   const [typed, setTyped] = useState("");
   const [opened, setOpened] = useState(false);
   const current = useChosen(value);
-  const wanted = typed === current?.label ? "" : typed;
-  const [search] = useDebouncedValue(wanted, DEBOUNCE_MS);
-  const found = useQuery({ ...namesQuery(search), enabled: opened }).data;
-  const options = search === wanted && found ? found.map(optionOf) : [];
+  const [search] = useDebouncedValue(typed === current?.label ? "" : typed, DEBOUNCE_MS);
+  const found = useQuery({ ...namesQuery(search), enabled: opened, placeholderData: keepPreviousData });
+  const options = (found.data ?? []).map(optionOf);
   return (
     <Select
       clearable
@@ -49,8 +48,7 @@ export function PersonSelect({ value, onChange, ...props }: Props) {
       searchValue={typed}
       onSearchChange={setTyped}
       onDropdownOpen={() => setOpened(true)}
-      filter={({ options: all }) => all}
-      nothingFoundMessage={search === wanted && found ? t("people.names.none") : t("people.names.searching")}
+      nothingFoundMessage={t(found.isFetching ? "people.names.searching" : "people.names.none")}
       data={current && !options.some((option) => option.value === current.value) ? [current, ...options] : options}
       value={value}
       onChange={onChange}
