@@ -1,4 +1,4 @@
-"""Half-written texts that the policy continues: one request an episode, beside the work and never before it."""
+"""Half-written thoughts that the policy continues: one request an episode, beside the work and never before it."""
 
 import asyncio
 from collections.abc import Callable
@@ -62,11 +62,11 @@ class ContinuationRequester:
             return await reply(_without_text(draft, "busy"))
         try:
             async with asyncio.timeout(self._timeout_seconds):
-                continuation = await policy.continue_text(
+                text = await policy.continue_text(
                     question.task,
                     question.steps,
                     question.observation,
-                    draft,
+                    draft.thought,
                     kinds=question.kinds,
                     tools=question.tools,
                     memories=question.memories,
@@ -76,7 +76,7 @@ class ContinuationRequester:
             return await reply(_without_text(draft, "unsupported"))
         except (PolicyError, TimeoutError):
             return await reply(_without_text(draft, "failed"))
-        await reply(TextContinued(request=draft.request, text=continuation.text, action=continuation.action))
+        await reply(TextContinued(request=draft.request, text=text))
 
 
 def _without_text(draft: ContinueText, code: ContinuationCode) -> TextContinued:

@@ -47,7 +47,7 @@ class ProposalManager:
         self._summarizer = MemorySummarizer(wake, on_request)
         self._speculator = Speculator(store, twins, self._prepare) if twins is not None else None
         self.continuations = ContinuationRequester(self._continuing_policy, self._idle_question, read)
-        """Half-written texts that the policy continues."""
+        """Half-written thoughts that the policy continues."""
         self._settles = settles
         self._ends_with_page = ends_with_page
         self._stored_at: float | None = None

@@ -91,7 +91,7 @@ class EpisodeRunner:
         how = (limits.executor.reach, limits.machine_retry_seconds, machine_task)
         self._provisioner = MachineProvisioner(record, store, self._executor, open_machine, self.wake, *how)
         self.continuations = self._proposals.continuations
-        """Half-written texts that the policy continues."""
+        """Half-written thoughts that the policy continues."""
         self._inbox = CommandQueue(limits.inbox)
         self._wakeup = Wakeup()
         self._stopping, self._machine_lost_reason = False, ""

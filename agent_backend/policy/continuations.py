@@ -5,24 +5,13 @@ from collections.abc import Awaitable, Callable
 from pydantic import JsonValue
 
 from agent_backend.errors import ContinuationUnsupported
-from agent_backend.interfaces import Continuation
 from agent_backend.policy.completions import CONTEXT_LENGTH_ERROR, RequestRejected
 from agent_backend.policy.samples import Samples
-from protocol.dialects.dialect import Dialect, ParsedReply, ScreenSize
-from protocol.dialects.reply_prefixes import (
-    ReplyPrefix,
-    action_prefix,
-    continued_text,
-    continued_thought,
-    text_of,
-    thought_prefix,
-)
-from protocol.messages.events import ContinueText
+from protocol.dialects.dialect import Dialect, ScreenSize
+from protocol.dialects.reply_prefixes import ReplyPrefix, continued_thought, thought_prefix
 
 MAX_TEXT_TOKENS = 48
 """Tokens of a continuation: a sentence or two, and what shows that they have ended."""
-MAX_ACTION_TOKENS = 96
-"""Tokens of a whole action."""
 MIN_REPEATED_CHARACTERS = 12
 """A server that repeats so much of the prefix began its reply anew."""
 
@@ -30,38 +19,24 @@ Complete = Callable[[str, dict[str, JsonValue]], Awaitable[Samples]]
 """Sends the conversation with the beginning of a reply and these options. Raises PolicyError."""
 
 
-async def continue_reply(
-    dialect: Dialect, draft: ContinueText, screen: ScreenSize, kinds: frozenset[str], complete: Complete
-) -> Continuation:
-    """What the model adds to a draft. Raises PolicyError, and ContinuationUnsupported where the server refuses such a
-    request or answers with a new reply."""
-    thought = draft.thought.strip()
-    if draft.part == "thought":
-        typed, prefix = draft.thought, thought_prefix(dialect, thought, screen)
-    else:
-        typed = text_of(draft.action)[1] if draft.action is not None else ""
-        prefix = action_prefix(dialect, thought, draft.action, screen, kinds)
+async def continue_reply(dialect: Dialect, typed: str, screen: ScreenSize, complete: Complete) -> str:
+    """What the model adds to a half-written thought; empty where it adds nothing that can be read. Raises PolicyError,
+    and ContinuationUnsupported where the server refuses such a request or answers with a new reply."""
+    thought = typed.strip()
+    prefix = thought_prefix(dialect, thought, screen)
     if prefix is None:
-        return Continuation()
-    max_tokens = MAX_TEXT_TOKENS if prefix.ending else MAX_ACTION_TOKENS
-    generated, ended = await _generate(prefix, complete, max_tokens)
+        return ""
+    generated, ended = await _generate(prefix, complete)
     reply = prefix.complete(generated, ended=ended)
-    if draft.part == "thought":
-        return Continuation(text=_fit(typed, continued_thought(dialect, reply, thought, screen)))
-    if draft.action is not None:
-        return Continuation(text=continued_text(dialect, reply, draft.action, screen))
-    parsed = dialect.parse(reply, screen) if ended else None
-    return Continuation(
-        action=parsed.action if isinstance(parsed, ParsedReply) and parsed.action.kind in kinds else None
-    )
+    return _fit(typed, continued_thought(dialect, reply, thought, screen))
 
 
-async def _generate(prefix: ReplyPrefix, complete: Complete, max_tokens: int) -> tuple[str, bool]:
+async def _generate(prefix: ReplyPrefix, complete: Complete) -> tuple[str, bool]:
     """What the model adds, and whether it ended the reply itself."""
     options: dict[str, JsonValue] = {
         "n": 1,
         "temperature": 0,
-        "max_tokens": max_tokens,
+        "max_tokens": MAX_TEXT_TOKENS,
         "add_generation_prompt": False,
         "continue_final_message": True,
     }

@@ -11,7 +11,7 @@ import httpx
 from pydantic import AfterValidator, HttpUrl, JsonValue, SecretStr, TypeAdapter
 
 from agent_backend.errors import ContinuationUnsupported, PolicyError, PolicyUnavailable
-from agent_backend.interfaces import Continuation, SaveBlob, discard_blob
+from agent_backend.interfaces import SaveBlob, discard_blob
 from agent_backend.policy.candidates import build_proposals, other_model_warning
 from agent_backend.policy.completions import CompletionsClient, RequestTimeouts
 from agent_backend.policy.continuations import continue_reply
@@ -27,7 +27,7 @@ from protocol.dialects.dialect import ChatMessage, ImagePart, ParsedReply, Scree
 from protocol.dialects.families import get_dialect
 from protocol.dialects.prompt_template import PromptTemplate
 from protocol.dialects.prompts import Prompt
-from protocol.messages.events import ContinueText, Partial
+from protocol.messages.events import Partial
 from protocol.providers import Provider, ProviderSettings
 from protocol.sampling import SamplingParams as SamplingParams
 from protocol.trajectory.memory import (
@@ -199,13 +199,13 @@ class OpenAIPolicy:
         task: Task,
         steps: tuple[Step, ...],
         observation: Observation,
-        draft: ContinueText,
+        thought: str,
         *,
         kinds: frozenset[str],
         tools: tuple[Tool, ...] = (),
         memories: tuple[Memory, ...] = (),
         blob: ReadBlob,
-    ) -> Continuation:
+    ) -> str:
         """See `ContinuingPolicy.continue_text`."""
 
         async def complete(reply: str, options: dict[str, JsonValue]) -> Samples:
@@ -216,7 +216,7 @@ class OpenAIPolicy:
 
         screen = ScreenSize.of(observation)
         try:
-            return await continue_reply(self._dialect, draft, screen, kinds, complete)
+            return await continue_reply(self._dialect, thought, screen, complete)
         except ContinuationUnsupported:
             self._continues = False
             raise

@@ -92,7 +92,7 @@ class EpisodeState(FrozenModel):
     thought_later: bool = False
     """Whether a required thought may be written after its step."""
     text_continuation: bool = True
-    """Whether the policy may be asked to continue half-written texts."""
+    """Whether the policy may be asked to continue half-written thoughts."""
     unattended_safety_checks: bool = False
     """Whether the autopilot may do what a provider wants a person to check."""
     capabilities: tuple[str, ...] = ()
@@ -267,8 +267,6 @@ class TextContinued(FrozenModel):
     request: int
     text: str = ""
     """What the policy would write next, up to the end of the line; empty where it has nothing to add."""
-    action: Action | None = None
-    """The action that the policy would do with this thought, where no more than the thought was written."""
     code: ContinuationCode = ""
 
 

@@ -1,4 +1,4 @@
-"""Half-written texts: one request an episode, beside the work, and never instead of it."""
+"""Half-written thoughts: one request an episode, beside the work, and never instead of it."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ import pytest
 from agent_backend.episode.continuations import ContinuationRequester
 from agent_backend.episode.proposal_requests import ProposalRequest
 from agent_backend.errors import ContinuationUnsupported, PolicyError, PolicyUnavailable
-from agent_backend.interfaces import Continuation, Policy
+from agent_backend.interfaces import Policy
 from protocol.messages.events import ContinueText, Resample, TextContinued
 from tests.unit.agent_backend.conftest import EpisodeHarness, accept, act, new_episode
 from tests.unit.agent_backend.policy.fake_policy import FakePolicy
@@ -25,10 +25,9 @@ class ContinuingFake(FakePolicy):
         self.drafts: list[str] = []
         self.given_up = 0
 
-    async def continue_text(self, *about: object, **more: object) -> Continuation:
-        draft = about[3]
-        assert isinstance(draft, ContinueText)
-        self.drafts.append(draft.thought)
+    async def continue_text(self, *about: object, **more: object) -> str:
+        thought = str(about[3])
+        self.drafts.append(thought)
         try:
             await self.may_end.wait()
         except asyncio.CancelledError:
@@ -36,11 +35,11 @@ class ContinuingFake(FakePolicy):
             raise
         if self.failing is not None:
             raise self.failing
-        return Continuation(text=f" ({len(draft.thought)})")
+        return f" ({len(thought)})"
 
 
 def half(request: int, thought: str = "I op") -> ContinueText:
-    return ContinueText(request=request, part="thought", thought=thought)
+    return ContinueText(request=request, thought=thought)
 
 
 def answers(harness: EpisodeHarness) -> list[tuple[int, str, str]]:

@@ -1,5 +1,4 @@
 /** What the policy would write next, behind the caret: asked for after a pause, taken with Tab, a word at a time, or typed over. */
-import { EditorView } from "@codemirror/view";
 import { act, fireEvent, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
@@ -20,7 +19,7 @@ function open(changed: Partial<EpisodeState> = {}) {
   const questions = () => page.commands().filter(isQuestion);
   const pause = () => act(() => void vi.advanceTimersByTime(PAUSE_MS));
   const answer = (text: string, more: Partial<TextContinued> = {}) =>
-    page.say({ type: "text.continued", request: questions().at(-1)?.request ?? 0, text, action: null, code: "", ...more });
+    page.say({ type: "text.continued", request: questions().at(-1)?.request ?? 0, text, code: "", ...more });
   const offered = async (typed: string, text: string) => {
     await page.user.type(field(), typed);
     pause();
@@ -44,7 +43,7 @@ describe("the continuation of a thought", () => {
     await user.type(field(), "I op");
     expect(questions()).toEqual([]);
     pause();
-    expect(questions()).toMatchObject([{ part: "thought", thought: "I op", action: null }]);
+    expect(questions()).toMatchObject([{ thought: "I op" }]);
     answer("en the menu.");
     expect(ghost()).toBe("en the menu.");
     expect(screen.getAllByRole("status").map(({ textContent }) => textContent).join("")).toContain("en the menu.");
@@ -135,29 +134,10 @@ describe("the continuation of a thought", () => {
   });
 });
 
-it("continues text that is to be typed, with its thought", async () => {
-  const { user, questions, pause, answer } = open();
-  await user.type(field(), "I greet.");
+it("is never asked for in a text for the machine, which may be a password", async () => {
+  const { user, questions, pause } = open();
   await user.click(screen.getByRole("radio", { name: "Type" }));
-  await user.keyboard("hel");
+  await user.keyboard("hunter2");
   pause();
-  expect(questions().at(-1)).toMatchObject({ part: "action", thought: "I greet.", action: { kind: "type_text", text: "hel" } });
-  answer("lo");
-  expect(ghost()).toBe("lo");
-});
-
-it.each([
-  ['type_text("hel")', 14, { text: "lo" }, "lo", 'type_text("hello")'],
-  ["cli", 3, { text: "", action: { kind: "click", x: 5, y: 6 } as const }, "ck(5, 6)", "click(5, 6)"],
-])("continues %s in the command line, where the right arrow takes it", async (written, caret, answered, rest, whole) => {
-  const { user, pause, say, questions } = open();
-  await user.type(field(), "I greet.");
-  const editor = EditorView.findFromDOM(screen.getByTestId("command-line"));
-  vi.spyOn(EditorView.prototype, "hasFocus", "get").mockReturnValue(true); // this document cannot show an editor's selection
-  act(() => editor?.dispatch({ changes: { from: 0, insert: written }, selection: { anchor: caret } }));
-  pause();
-  say({ type: "text.continued", action: null, code: "", request: questions().at(-1)?.request ?? 0, ...answered });
-  expect(editor?.dom.querySelector(".cm-ghost")?.textContent).toBe(rest);
-  act(() => void fireEvent.keyDown(editor?.contentDOM ?? document.body, { key: "ArrowRight", keyCode: 39 }));
-  expect(editor?.state.doc.toString()).toBe(whole);
+  expect(questions()).toEqual([]);
 });

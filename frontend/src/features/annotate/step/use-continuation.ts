@@ -2,7 +2,6 @@
 import { useEffect, useState, type KeyboardEvent } from "react";
 
 import type { ContinueText, PolicyRef, TextContinued } from "@/generated/vocabulary";
-import { printAction } from "@/shared/actions/print";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
 /** A pause in typing after which the policy is asked (milliseconds). */
@@ -10,13 +9,11 @@ export const PAUSE_MS = 350;
 /** A text is continued from so many characters on. */
 const LEAST = 3;
 
-export type Question = Pick<ContinueText, "part" | "thought" | "action">;
+export type Question = Pick<ContinueText, "thought">;
 
 export interface Continuation {
   /** What may be taken after the text; empty where nothing is offered. */
   readonly rest: string;
-  /** Hides it, until other words are written. */
-  readonly hide: () => void;
   /** Handles a key of the text's field: true where it took the continuation, a word of it, or hid it. */
   readonly handleKey: (event: KeyboardEvent<HTMLTextAreaElement | HTMLInputElement>) => boolean;
 }
@@ -58,7 +55,7 @@ export function useContinuation(text: string, question: Question | null, take: (
     event.stopPropagation();
     return true;
   };
-  return { rest, hide: () => setHidden(text), handleKey };
+  return { rest, handleKey };
 }
 
 /** Whether the policy may be asked now: proposals come first, and not every server can. */
@@ -75,8 +72,7 @@ function isLongEnough(text: string): boolean {
 
 function restOfAnswer(sent: SentQuestion | null, continued: TextContinued | null, text: string): string {
   if (sent === null || continued?.request !== sent.request) return "";
-  const added = continued.action === null ? continued.text : restOf("", printAction(continued.action), sent.text);
-  return restOf(sent.text, added, text);
+  return restOf(sent.text, continued.text, text);
 }
 
 /** Whether nothing is selected and the caret stands at the end. */
