@@ -1,7 +1,7 @@
 /** What the policy would write after a half-written text: asked for after a pause, shown while it fits what is typed. */
 import { useEffect, useState, type KeyboardEvent } from "react";
 
-import type { ContinueText, PolicyRef, TextContinued } from "@/generated/vocabulary";
+import type { ContinueText, EpisodeState, PolicyRef, TextContinued } from "@/generated/vocabulary";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
 /** A pause in typing after which the policy is asked (milliseconds). */
@@ -18,9 +18,14 @@ export interface Continuation {
   readonly handleKey: (event: KeyboardEvent<HTMLTextAreaElement | HTMLInputElement>) => boolean;
 }
 
-interface SentQuestion {
-  readonly request: number;
+/** A text, and the screen that it was written for. */
+interface TextAtScreen {
   readonly text: string;
+  readonly screen: string;
+}
+
+interface SentQuestion extends TextAtScreen {
+  readonly request: number;
 }
 
 /**
@@ -28,34 +33,43 @@ interface SentQuestion {
  * end; `take` is given what was taken. Where one of `written` begins so, its rest is offered and nobody is asked.
  */
 export function useContinuation(text: string, question: Question | null, take: (taken: string) => void, written: readonly string[] = []): Continuation {
-  const { session, view } = useWorkspace();
+  const { session, view, episode } = useWorkspace();
   const mayAsk = useMayAsk();
   const [sent, setSent] = useState<SentQuestion | null>(null);
-  const [hidden, setHidden] = useState<string | null>(null);
-  const isOffered = question !== null && (hidden === null || !text.startsWith(hidden));
-  const rest = isOffered ? restOfWritten(written, text) || restOfAnswer(sent, view.continued, text) : "";
+  const [hidden, setHidden] = useState<TextAtScreen | null>(null);
+  const screen = screenOf(episode);
+  const here = (one: TextAtScreen | null) => one !== null && one.screen === screen;
+  const isHidden = hidden !== null && here(hidden) && text.startsWith(hidden.text);
+  const isOffered = question !== null && !isHidden;
+  const answered = here(sent) ? restOfAnswer(sent, view.continued, text) : "";
+  const rest = isOffered ? restOfWritten(written, text) || answered : "";
 
-  const due = mayAsk && isOffered && rest === "" && isLongEnough(text) && text !== sent?.text;
+  const due = mayAsk && isOffered && rest === "" && isLongEnough(text) && !(here(sent) && text === sent?.text);
   const body = due ? JSON.stringify(question) : null;
   useEffect(() => {
     if (body === null) return;
     const timer = setTimeout(() => {
       const request = session.ask(JSON.parse(body) as Question);
-      if (request !== null) setSent({ request, text });
+      if (request !== null) setSent({ request, text, screen });
     }, PAUSE_MS);
     return () => clearTimeout(timer);
-  }, [session, body, text]);
+  }, [session, body, text, screen]);
 
   const handleKey = (event: KeyboardEvent<HTMLTextAreaElement | HTMLInputElement>): boolean => {
     const does = rest === "" ? null : effectOf(event);
     if (does === null) return false;
-    if (does === "hide") setHidden(text);
+    if (does === "hide") setHidden({ text, screen });
     else take(does === "word" ? firstWord(rest) : rest);
     event.preventDefault();
     event.stopPropagation();
     return true;
   };
   return { rest, handleKey };
+}
+
+/** Names the screen of the next step: what was continued for another one is not offered. */
+function screenOf({ steps, observation }: EpisodeState): string {
+  return `${steps.length} ${observation?.captured_at ?? ""} ${observation?.screenshot?.sha256 ?? ""}`;
 }
 
 /** Whether the policy may be asked now: proposals come first, and not every server can. */
