@@ -30,17 +30,17 @@ interface SentQuestion extends TextAtScreen {
 
 /**
  * The continuation of `text`. `question` is what is asked, null where nothing is to be or the caret does not stand at the
- * end; `take` is given what was taken. Where one of `written` begins so, its rest is offered and nobody is asked.
+ * end; `take` is given what was taken. Where one of `written` begins so, its rest is offered without a request.
  */
 export function useContinuation(text: string, question: Question | null, take: (taken: string) => void, written: readonly string[] = []): Continuation {
   const { session, view, episode } = useWorkspace();
-  const mayAsk = useMayAsk();
+  const { mayOffer, mayAsk } = useRights();
   const [sent, setSent] = useState<SentQuestion | null>(null);
   const [hidden, setHidden] = useState<TextAtScreen | null>(null);
   const screen = screenOf(episode);
   const here = (one: TextAtScreen | null) => one !== null && one.screen === screen;
   const isHidden = hidden !== null && here(hidden) && text.startsWith(hidden.text);
-  const isOffered = question !== null && !isHidden;
+  const isOffered = mayOffer && question !== null && !isHidden;
   const answered = here(sent) ? restOfAnswer(sent, view.continued, text) : "";
   const rest = isOffered ? restOfWritten(written, text) || answered : "";
 
@@ -72,12 +72,13 @@ function screenOf({ steps, observation }: EpisodeState): string {
   return `${steps.length} ${observation?.captured_at ?? ""} ${observation?.screenshot?.sha256 ?? ""}`;
 }
 
-/** Whether the policy may be asked now: proposals come first, and not every server can. */
-function useMayAsk(): boolean {
+/** Whether anything may be offered, and whether the policy may be asked now: proposals come first, not every server can. */
+function useRights(): { mayOffer: boolean; mayAsk: boolean } {
   const { view, episode, connection, canAct } = useWorkspace();
+  const mayOffer = canAct && episode.text_continuation;
   const isThinking = episode.thinking === "waiting" || episode.thinking === "streaming";
-  const able = episode.text_continuation && !samePolicy(view.cannotContinue, episode.policy);
-  return canAct && able && !isThinking && connection.phase === "online";
+  const isAble = !samePolicy(view.cannotContinue, episode.policy);
+  return { mayOffer, mayAsk: mayOffer && isAble && !isThinking && connection.phase === "online" };
 }
 
 function isLongEnough(text: string): boolean {
