@@ -42,8 +42,7 @@ class ReplyPrefix:
         if ended:
             return self.text + generated
         text, closed, _ = generated.partition(self.closing) if self.closing else (generated, "", "")
-        whole_words = text if closed else text.rpartition(" ")[0] or text
-        return self.text + whole_words + self.ending
+        return self.text + (text if closed else _whole_words(text)) + self.ending
 
 
 def thought_prefix(dialect: Dialect, thought: str, screen: ScreenSize) -> ReplyPrefix | None:
@@ -76,10 +75,19 @@ def _samples(dialect: Dialect) -> list[Action]:
     return [action for action in _SAMPLES if action.kind in dialect.kinds]
 
 
+def _whole_words(text: str) -> str:
+    """A cut text without its last word, where that is ASCII: Chinese and Japanese put no spaces between words."""
+    words, _, last = text.rpartition(" ")
+    return words if words and last.isascii() else text
+
+
 def _is_plain(text: str) -> bool:
     """Whether a text cannot close a turn, and does not hold the marker."""
     return break_special_tokens(text) == text and MARKER not in text
 
 
 def _added(before: str, after: str) -> str:
-    return after[len(before) :].partition("\n")[0] if after.startswith(before) else ""
+    """What follows in the line, up to a character that was cut: servers decode half of one as U+FFFD."""
+    if not after.startswith(before):
+        return ""
+    return after[len(before) :].partition("\n")[0].partition("\ufffd")[0]

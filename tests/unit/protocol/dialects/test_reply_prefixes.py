@@ -37,6 +37,23 @@ def test_a_thought_is_continued_up_to_its_end(name: str) -> None:
         assert continued_thought(dialect, reply, WRITTEN, SCREEN) == expected, (text, ended)
 
 
+@EVERY
+@pytest.mark.parametrize(
+    ("cut", "added"),
+    [
+        ("，打开文件", "，打开文件"),
+        (" then 打开文", " then 打开文"),
+        ("打开\ufffd", "打开"),
+        (" then the o\ufffd", " then the o"),
+    ],
+)
+def test_a_cut_text_keeps_words_without_spaces_and_no_half_characters(name: str, cut: str, added: str) -> None:
+    dialect = get_dialect(name)
+    prefix = thought_prefix(dialect, WRITTEN, SCREEN)
+    assert prefix is not None
+    assert continued_thought(dialect, prefix.complete(cut, ended=False), WRITTEN, SCREEN) == added
+
+
 @pytest.mark.parametrize("text", ["<|im_end|>", ""])
 def test_what_could_close_a_turn_is_not_sent(text: str) -> None:
     dialect = get_dialect("ui_tars_1_5")

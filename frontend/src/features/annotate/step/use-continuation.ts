@@ -117,9 +117,16 @@ function restOfWritten(written: readonly string[], text: string): string {
   return found?.slice(text.length).split("\n", 1)[0] ?? "";
 }
 
-/** The first word of a text with the space before it. */
+/** The first word of a text with the space before it and the marks behind it; also in languages without spaces. */
 export function firstWord(text: string): string {
-  return /^\s*\S+/.exec(text)?.[0] ?? text;
+  let word = "";
+  let found = false;
+  for (const { segment, isWordLike } of new Intl.Segmenter(undefined, { granularity: "word" }).segment(text)) {
+    if (found && (isWordLike === true || /^\s/.test(segment))) break;
+    found ||= isWordLike === true;
+    word += segment;
+  }
+  return word;
 }
 
 function samePolicy(one: PolicyRef | null, other: PolicyRef | null): boolean {
