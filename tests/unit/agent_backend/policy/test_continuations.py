@@ -4,6 +4,7 @@ import httpx
 import pytest
 
 from agent_backend.errors import ContinuationUnsupported, PolicyRejected, PolicyUnavailable
+from agent_backend.policy.continuations import ContinuationSupport, NewReply
 from agent_backend.policy.openai_chat import OpenAIPolicy, PolicyEndpoint
 from protocol.blobs import BlobRef
 from protocol.trajectory.tasks import Task
@@ -61,13 +62,41 @@ async def test_a_continuation_is_a_line_of_whole_words_before_an_action(reply: s
     assert await ask(policy, "I open") == added
 
 
-@pytest.mark.parametrize("answer", [stopped(CLICK), httpx.Response(400, json={"error": {"message": "unknown field"}})])
-async def test_a_server_that_cannot_is_asked_no_more(answer: Events | httpx.Response) -> None:
-    policy = policy_of(ModelServer(answer))
+REFUSED = httpx.Response(400, json={"error": {"message": "add_generation_prompt: extra inputs are not permitted"}})
+
+
+async def test_a_server_that_refuses_the_fields_is_not_asked_for_ten_minutes(caplog: pytest.LogCaptureFixture) -> None:
+    now = 0.0
+    support = ContinuationSupport("tars 1", lambda: now)
+    policy = policy_of(ModelServer(REFUSED))
+    with pytest.raises(ContinuationUnsupported):
+        await support.watch(ask(policy))
+    assert (policy.continues_text, support.available) == (False, False)
+    assert "tars 1 is not asked to continue thoughts for 10 minutes" in caplog.text
+    now = 600.0
+    assert support.available
+
+
+async def test_two_new_replies_in_a_row_count_against_a_server_and_one_does_not() -> None:
+    odd, fit = stopped(CLICK), stopped(f" report.{ACTION}")
+    policy = policy_of(ModelServer(odd, fit, odd, odd))
+    with pytest.raises(NewReply):
+        await ask(policy)
+    assert await ask(policy) == "report."
+    with pytest.raises(NewReply):
+        await ask(policy)
     assert policy.continues_text
     with pytest.raises(ContinuationUnsupported):
         await ask(policy)
     assert not policy.continues_text
+
+
+@pytest.mark.parametrize("status", [400, 404])
+async def test_another_refusal_says_nothing_of_continuations(status: int) -> None:
+    policy = policy_of(ModelServer(httpx.Response(status, json={"error": {"message": "the model is loading"}})))
+    with pytest.raises(PolicyRejected):
+        await ask(policy)
+    assert policy.continues_text
 
 
 async def test_a_prompt_that_is_too_long_says_nothing_of_the_server() -> None:
