@@ -1296,6 +1296,7 @@ export interface TextContinued {
   type: "text.continued";
   request: number;
   text: string;
+  policy: PolicyRef | null;
   code: "" | "unsupported" | "busy" | "failed" | "view_only";
 }
 /**
