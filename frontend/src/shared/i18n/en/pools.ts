@@ -78,7 +78,7 @@ export const poolMessages = {
   "pools.thought_later": "It may be written after the step",
   "pools.thought_later.help": "Steps without their thought are listed before the task is finished, and left out of training data.",
   "pools.text_continuation": "The policy continues thoughts",
-  "pools.text_continuation.help": "Shown behind the cursor of a thought that is being written. How much of a thought was taken from it is stored with the step.",
+  "pools.text_continuation.help": "Shown behind the cursor. What is being written is sent to the model's server. The step stores how much of its thought was taken.",
   "pools.priority": "Priority",
   "pools.skills": "Skills",
   "pools.skills.help": "Who has all of these may take tasks",

@@ -75,7 +75,7 @@ export const poolMessages = {
   "pools.thought_later": "可在步骤之后补写",
   "pools.thought_later.help": "结束任务前会列出缺少思考的步骤；这些步骤不进入训练数据。",
   "pools.text_continuation": "策略续写思考",
-  "pools.text_continuation.help": "显示在正在输入的思考的光标之后。每个步骤都会记录思考中有多少字符采用自续写。",
+  "pools.text_continuation.help": "显示在光标之后。正在输入的内容会发送到模型服务器。每个步骤都会记录思考中有多少字符采用自续写。",
   "pools.priority": "优先级",
   "pools.skills": "技能",
   "pools.skills.help": "具备全部这些技能的人可以领取任务",
