@@ -40,6 +40,7 @@ def test_loading_twice_changes_nothing(capsys: pytest.CaptureFixture[str]) -> No
         assert authenticate(username=user.username, password=password) is not None
     assert Task.objects.filter(pool__practice=False).count() >= 10
     assert Pool.objects.filter(practice=False).count() == 8
+    assert not Pool.objects.filter(text_continuation=False).exists(), "no pool of the demo has a metered model"
     ada = User.objects.get(username="annotator")
     assert services.episode_next(user=ada, practice=True) is not None
 

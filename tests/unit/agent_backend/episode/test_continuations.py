@@ -7,8 +7,10 @@ import pytest
 from agent_backend.episode import continuations
 from agent_backend.episode.continuations import ContinuationRequester
 from agent_backend.episode.proposal_requests import ProposalRequest
+from agent_backend.episode.secret_confirmation import NoSecrets
 from agent_backend.errors import ContinuationUnsupported, PolicyUnavailable
 from agent_backend.interfaces import Policy
+from agent_backend.telemetry.requests import PolicyRequest
 from protocol.messages.events import ContinueText, Resample, TextContinued
 from tests.unit.agent_backend.conftest import EpisodeHarness, accept, act, new_episode
 from tests.unit.agent_backend.policy.fake_policy import FakePolicy
@@ -117,7 +119,8 @@ async def test_a_request_before_the_episode_is_read_or_without_a_policy_is_answe
 
 
 async def test_a_text_with_the_value_of_a_secret_is_not_sent(harness: EpisodeHarness) -> None:
-    policy, requests = ContinuingFake(), []
+    policy = ContinuingFake()
+    requests: list[PolicyRequest] = []
     policy.may_end.set()
     await harness.started()
     assert harness.runner.state.observation is not None
@@ -136,6 +139,20 @@ async def test_a_text_with_the_value_of_a_secret_is_not_sent(harness: EpisodeHar
     await harness.until(lambda: len(answers(harness)) == 2)
     assert [request.policy for request in requests] == [policy.ref], "spans show what was asked"
     await requester.close()
+
+
+async def test_the_runner_asks_its_rules_for_secrets(harness: EpisodeHarness) -> None:
+    class Rules(NoSecrets):
+        def holds_value(self, text: str) -> bool:
+            return "hunter2" in text
+
+    policy = ContinuingFake()
+    harness.current, harness.secrets = policy, Rules()
+    harness.store.state = new_episode(text_continuation=True)
+    await harness.started()
+    harness.runner.continuations.request(half(1, "I type hunter2"), harness.hear)
+    await harness.until(lambda: bool(answers(harness)))
+    assert (answers(harness), policy.drafts) == ([(1, "", "")], [])
 
 
 async def test_requests_of_an_episode_have_a_distance(
