@@ -25,12 +25,12 @@ export function countTaken(ranges: readonly TextRange[], text: string): number {
   const first = text.length - text.trimStart().length;
   const last = text.trimEnd().length;
   const taken = ranges.map(([from, to]) => text.slice(Math.max(from, first), Math.max(from, first, Math.min(to, last))));
-  return taken.reduce((count, part) => count + [...part].length, 0);
+  return taken.reduce((count, part) => count + Array.from(part).length, 0);
 }
 
 /** The first so many characters (code points) of a text, as ranges. */
 export function rangesOfCount(text: string, count: number): readonly TextRange[] {
-  return count > 0 ? [[0, [...text].slice(0, count).join("").length]] : [];
+  return count > 0 ? [[0, Array.from(text).slice(0, count).join("").length]] : [];
 }
 
 /** Whether a stored value is a range. */

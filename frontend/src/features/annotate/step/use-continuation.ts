@@ -38,13 +38,11 @@ export function useContinuation(text: string, question: Question | null, take: (
   const [sent, setSent] = useState<SentQuestion | null>(null);
   const [hidden, setHidden] = useState<TextAtScreen | null>(null);
   const screen = screenOf(episode);
-  const here = (one: TextAtScreen | null) => one !== null && one.screen === screen;
-  const isHidden = hidden !== null && here(hidden) && text.startsWith(hidden.text);
-  const isOffered = mayOffer && question !== null && !isHidden;
-  const answered = here(sent) ? restOfAnswer(sent, view.continued, text) : "";
-  const rest = isOffered ? restOfWritten(written, text) || answered : "";
+  const asked = ofScreen(sent, screen);
+  const isOffered = mayOffer && question !== null && !startsWith(text, ofScreen(hidden, screen));
+  const rest = isOffered ? restOfWritten(written, text) || restOfAnswer(asked, view.continued, text) : "";
 
-  const due = mayAsk && isOffered && rest === "" && isLongEnough(text) && !(here(sent) && text === sent?.text);
+  const due = mayAsk && isOffered && rest === "" && isLongEnough(text) && text !== asked?.text;
   const body = due ? JSON.stringify(question) : null;
   useEffect(() => {
     if (body === null) return;
@@ -70,6 +68,15 @@ export function useContinuation(text: string, question: Question | null, take: (
 /** Names the screen of the next step: what was continued for another one is not offered. */
 function screenOf({ steps, observation }: EpisodeState): string {
   return `${steps.length} ${observation?.captured_at ?? ""} ${observation?.screenshot?.sha256 ?? ""}`;
+}
+
+/** What was written for this screen; null where it was for another one. */
+function ofScreen<T extends TextAtScreen>(one: T | null, screen: string): T | null {
+  return one?.screen === screen ? one : null;
+}
+
+function startsWith(text: string, one: TextAtScreen | null): boolean {
+  return one !== null && text.startsWith(one.text);
 }
 
 /** Whether anything may be offered, and whether the policy may be asked now: proposals come first, not every server can. */
