@@ -20,11 +20,17 @@ from annotation_app.episodes import services
 from annotation_app.flywheel.models import Wheel
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.models import PolicyRevision
+from annotation_app.pools.schemas import PoolSettings
 from annotation_app.tasks.models import Pool, Task
 from tests.integration.suites import browser_tasks
 from vm_bridge.suites.desktop import DESKTOP
 from vm_bridge.suites.phone.suite import PhoneSuite
 from vm_bridge.suites.terminal import TERMINAL
+
+
+def test_a_new_pool_sends_nothing_that_is_being_written() -> None:
+    assert not Pool().text_continuation
+    assert not PoolSettings(name="Office").text_continuation
 
 
 @pytest.mark.django_db

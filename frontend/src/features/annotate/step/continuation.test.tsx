@@ -37,6 +37,7 @@ beforeEach(() => {
   sessionStorage.clear();
   return () => {
     vi.useRealTimers();
+    vi.restoreAllMocks();
   };
 });
 
@@ -185,6 +186,24 @@ describe("the continuation of a thought", () => {
     say({ type: "proposals.ready", version: 5, proposals: PROPOSALS, policy: { ...POLICY, revision: "r2" } });
     pause();
     expect(questions()).toHaveLength(3);
+  });
+
+  it("is asked for again at the next step where the policy could not: its server may be mended", () => {
+    const { say, questions, pause, answer } = open();
+    write("I op");
+    pause();
+    answer("", { code: "unsupported" });
+    say({ type: "step.added", version: 5, step: STEP, pending: null });
+    say({ type: "proposals.ready", version: 6, proposals: [], policy: POLICY });
+    pause();
+    expect(questions()).toHaveLength(2);
+  });
+
+  it("names the keys of the computer at hand", () => {
+    vi.spyOn(navigator, "platform", "get").mockReturnValue("MacIntel");
+    const { offered, status } = open();
+    offered("I op", "en the menu");
+    expect(status()).toContain("Option+Right");
   });
 });
 
