@@ -38,11 +38,11 @@ export function useContinuation(text: string, question: Question | null, take: (
   const [sent, setSent] = useState<SentQuestion | null>(null);
   const [hidden, setHidden] = useState<TextAtScreen | null>(null);
   const screen = screenOf(episode);
-  const asked = ofScreen(sent, screen);
+  const current = ofScreen(sent, screen);
   const isOffered = mayOffer && question !== null && !startsWith(text, ofScreen(hidden, screen));
-  const rest = isOffered ? restOfWritten(written, text) || restOfAnswer(asked, view.continued, text) : "";
+  const rest = isOffered ? restOfWritten(written, text) || restOfAnswer(current, view.continued, text) : "";
 
-  const due = mayAsk && isOffered && rest === "" && isLongEnough(text) && text !== asked?.text;
+  const due = mayAsk && isOffered && rest === "" && isLongEnough(text) && text !== current?.text;
   const body = due ? JSON.stringify(question) : null;
   useEffect(() => {
     if (body === null) return;
