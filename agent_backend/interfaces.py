@@ -15,7 +15,6 @@ from protocol.messages.events import (
     Autopilot,
     CallForHelp,
     ConfirmSecrets,
-    ContinueText,
     DurableEvent,
     EpisodeState,
     Event,
@@ -271,17 +270,9 @@ class WritingPolicy(Policy, Protocol):
         ...
 
 
-class Continuation(FrozenModel):
-    """What a policy adds to a half-written reply."""
-
-    text: str = ""
-    action: Action | None = None
-    """The action that it would do, where only the thought was written."""
-
-
 @runtime_checkable
 class ContinuingPolicy(Policy, Protocol):
-    """A policy that continues what a person began to write."""
+    """A policy that continues a thought that a person began to write."""
 
     @property
     def continues_text(self) -> bool:
@@ -293,14 +284,15 @@ class ContinuingPolicy(Policy, Protocol):
         task: Task,
         steps: tuple[Step, ...],
         observation: Observation,
-        draft: ContinueText,
+        thought: str,
         *,
         kinds: frozenset[str],
         tools: tuple[Tool, ...] = (),
         memories: tuple[Memory, ...] = (),
         blob: Callable[[BlobRef], Awaitable[bytes]],
-    ) -> Continuation:
-        """What it would write after the draft, given what it is given for proposals. Raises PolicyError.
+    ) -> str:
+        """What it would write after a half-written thought, given what it is given for proposals; empty where it has
+        nothing to add. Raises PolicyError.
 
         Cancelling the task cancels the request.
         """

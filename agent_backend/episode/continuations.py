@@ -1,15 +1,23 @@
-"""Half-written texts that the policy continues: one request an episode, beside the work and never before it."""
+"""Half-written thoughts that the policy continues: one request an episode, beside the work and never before it."""
 
 import asyncio
+import logging
 from collections.abc import Callable
+from functools import partial
 
 from agent_backend.episode.proposal_requests import ProposalRequest, ReadBlob
 from agent_backend.errors import ContinuationUnsupported, PolicyError
 from agent_backend.interfaces import ContinuingPolicy, Emit, Policy
+from agent_backend.telemetry.requests import OnRequest, report_request
 from protocol.messages.events import ContinuationCode, ContinueText, TextContinued
+from protocol.trajectory.proposals import PolicyRef
+
+logger = logging.getLogger(__name__)
 
 CONTINUATION_TIMEOUT_SECONDS = 3.0
-"""Seconds after which nobody waits for a continuation any more."""
+"""Timeout of a continuation, in seconds."""
+MIN_INTERVAL_SECONDS = 0.3
+"""Seconds between the starts of two requests to the policy, for one episode."""
 
 
 class ContinuationRequester:
@@ -18,6 +26,9 @@ class ContinuationRequester:
     Args:
         find_policy: The present policy; None where there is none.
         question: What it is asked about now; None where it must not be asked, as while it is asked for proposals.
+        is_allowed: Whether the pool allows continuations.
+        holds_secret: Whether a text holds the value of a secret of the pool: such a text is not sent.
+        on_request: Called with each request when it has ended.
     """
 
     def __init__(
@@ -26,11 +37,20 @@ class ContinuationRequester:
         question: Callable[[], ProposalRequest | None],
         read_blob: ReadBlob,
         timeout_seconds: float = CONTINUATION_TIMEOUT_SECONDS,
+        *,
+        is_allowed: Callable[[], bool] = lambda: True,
+        holds_secret: Callable[[str], bool] = lambda _: False,
+        on_request: OnRequest | None = None,
     ) -> None:
         self._find_policy = find_policy
         self._question = question
         self._read_blob = read_blob
         self._timeout_seconds = timeout_seconds
+        self._is_allowed = is_allowed
+        self._holds_secret = holds_secret
+        self._on_request = on_request
+        self._next_at = 0.0
+        """When the policy may be asked next (loop time)."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
 
@@ -44,7 +64,7 @@ class ContinuationRequester:
         task.add_done_callback(self._tasks.discard)
 
     def cancel(self) -> None:
-        """Wait for no continuation any more; its request is closed in the background, and nothing is told."""
+        """Drop the present request without an answer; it is closed in the background."""
         for task in self._tasks:
             task.cancel()
 
@@ -55,29 +75,54 @@ class ContinuationRequester:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _answer(self, draft: ContinueText, reply: Emit) -> None:
+        try:
+            answer = await self._continue(draft)
+        except Exception:
+            logger.exception("a thought was not continued")
+            answer = _without_text(draft, "failed")
+        await reply(answer)
+
+    async def _continue(self, draft: ContinueText) -> TextContinued:
+        if not self._is_allowed():
+            return _without_text(draft, "unsupported")
+        await self._wait_for_turn()
         policy, question = self._find_policy(), self._question()
+        if policy is None or question is None:
+            return _without_text(draft, "busy")
         if not isinstance(policy, ContinuingPolicy) or not policy.continues_text:
-            return await reply(_without_text(draft, "unsupported"))
-        if question is None:
-            return await reply(_without_text(draft, "busy"))
+            return _without_text(draft, "unsupported", policy.ref)
+        if self._holds_secret(draft.thought):
+            return _without_text(draft, "")
+        self._next_at = asyncio.get_running_loop().time() + MIN_INTERVAL_SECONDS
         try:
             async with asyncio.timeout(self._timeout_seconds):
-                continuation = await policy.continue_text(
-                    question.task,
-                    question.steps,
-                    question.observation,
-                    draft,
-                    kinds=question.kinds,
-                    tools=question.tools,
-                    memories=question.memories,
-                    blob=self._read_blob,
-                )
+                text = await self._ask(policy, question, draft.thought)
         except ContinuationUnsupported:
-            return await reply(_without_text(draft, "unsupported"))
+            return _without_text(draft, "unsupported", policy.ref)
         except (PolicyError, TimeoutError):
-            return await reply(_without_text(draft, "failed"))
-        await reply(TextContinued(request=draft.request, text=continuation.text, action=continuation.action))
+            return _without_text(draft, "failed")
+        return TextContinued(request=draft.request, text=text, policy=policy.ref)
+
+    async def _wait_for_turn(self) -> None:
+        """Wait until the policy may be asked again. A later request cancels the wait."""
+        await asyncio.sleep(max(0.0, self._next_at - asyncio.get_running_loop().time()))
+
+    async def _ask(self, policy: ContinuingPolicy, question: ProposalRequest, thought: str) -> str:
+        ask = partial(
+            policy.continue_text,
+            question.task,
+            question.steps,
+            question.observation,
+            thought,
+            kinds=question.kinds,
+            tools=question.tools,
+            memories=question.memories,
+            blob=self._read_blob,
+        )
+        if self._on_request is None:
+            return await ask()
+        return await report_request(policy, policy.ref, lambda _: ask(), self._on_request)
 
 
-def _without_text(draft: ContinueText, code: ContinuationCode) -> TextContinued:
-    return TextContinued(request=draft.request, code=code)
+def _without_text(draft: ContinueText, code: ContinuationCode, policy: PolicyRef | None = None) -> TextContinued:
+    return TextContinued(request=draft.request, code=code, policy=policy)

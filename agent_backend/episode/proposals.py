@@ -36,6 +36,7 @@ class ProposalManager:
         settles: SettleControl,
         twins: TwinSource | None = None,
         ends_with_page: bool = False,
+        holds_secret: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._record = record
         self._store = store
@@ -46,8 +47,15 @@ class ProposalManager:
         )
         self._summarizer = MemorySummarizer(wake, on_request)
         self._speculator = Speculator(store, twins, self._prepare) if twins is not None else None
-        self.continuations = ContinuationRequester(self._continuing_policy, self._idle_question, read)
-        """Half-written texts that the policy continues."""
+        self.continuations = ContinuationRequester(
+            current_policy,
+            self._idle_question,
+            read,
+            is_allowed=self._may_continue_text,
+            holds_secret=holds_secret,
+            on_request=on_request,
+        )
+        """Half-written thoughts that the policy continues."""
         self._settles = settles
         self._ends_with_page = ends_with_page
         self._stored_at: float | None = None
@@ -158,12 +166,13 @@ class ProposalManager:
         kinds = frozenset(state.capabilities) | CONTROL_KINDS
         return ProposalRequest(state.task, past, observation, kinds, state.tools, state.memories)
 
-    def _continuing_policy(self) -> Policy | None:
-        state: EpisodeState | None = getattr(self._record, "state", None)
-        return self._current_policy() if state is not None and state.text_continuation else None
+    def _may_continue_text(self) -> bool:
+        return not self._record.loaded or self._state.text_continuation
 
     def _idle_question(self) -> ProposalRequest | None:
         """What the policy is asked at this moment, where it is not at work on it and a person may act."""
+        if not self._record.loaded:
+            return None
         state = self._state
         if state.status != "running" or state.takeover or state.pending is not None or self._requester.active:
             return None

@@ -87,11 +87,11 @@ class EpisodeRunner:
         self._settles = settles = SettleControl(self.wake)
         self._executor = ActionExecutor(record, store, limits.executor, settles, self._request_ahead, self._may_follow)
         read, retry, ends = self._executor.pictures.read, limits.retry_policy, limits.ends_with_page
-        self._proposals = ProposalManager(record, store, current_policy, read, retry, self.wake, settles, twins, ends)
+        parts = (record, store, current_policy, read, retry, self.wake, settles, twins, ends, secrets.holds_value)
+        self._proposals = ProposalManager(*parts)
         how = (limits.executor.reach, limits.machine_retry_seconds, machine_task)
         self._provisioner = MachineProvisioner(record, store, self._executor, open_machine, self.wake, *how)
-        self.continuations = self._proposals.continuations
-        """Half-written texts that the policy continues."""
+        self.continuations = self._proposals.continuations  # of half-written thoughts
         self._inbox = CommandQueue(limits.inbox)
         self._wakeup = Wakeup()
         self._stopping, self._machine_lost_reason = False, ""

@@ -22,12 +22,19 @@ class SecretRules(Protocol):
         the rules refuse the action: the machine then refuses it without a question."""
         ...
 
+    def holds_value(self, text: str) -> bool:
+        """Whether a text holds the value of a secret."""
+        ...
+
 
 class NoSecrets:
     """For episodes without secrets."""
 
     def to_confirm(self, action: Action, observation: Observation) -> Sequence[SecretUse]:
         return ()
+
+    def holds_value(self, text: str) -> bool:
+        return False
 
 
 NO_SECRETS = NoSecrets()

@@ -32,6 +32,11 @@ class EpisodeStateTracker:
         self.on_request: OnRequest | None = None if self._tracer is None else self._trace_request
         """Called after each request to the policy, if spans are exported."""
 
+    @property
+    def loaded(self) -> bool:
+        """Whether `load` has read the state."""
+        return hasattr(self, "state")
+
     def _trace_request(self, request: PolicyRequest) -> None:
         assert self._tracer is not None
         self._tracer.on_request(self.state, request)

@@ -66,6 +66,7 @@ class RequestRejected(PolicyRejected):
 
     def __init__(self, status: int, body: str) -> None:
         super().__init__(f"the model server refused the request ({status}): {body[:MAX_ERROR_CHARACTERS]}")
+        self.status = status
         self.body = body
 
 

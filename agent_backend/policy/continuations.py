@@ -1,81 +1,111 @@
 """What a policy adds to a half-written reply: the request, and what is read of its answer."""
 
+import logging
+import time
 from collections.abc import Awaitable, Callable
 
 from pydantic import JsonValue
 
-from agent_backend.errors import ContinuationUnsupported
-from agent_backend.interfaces import Continuation
-from agent_backend.policy.completions import CONTEXT_LENGTH_ERROR, RequestRejected
+from agent_backend.errors import ContinuationUnsupported, PolicyRejected
+from agent_backend.policy.completions import RequestRejected
 from agent_backend.policy.samples import Samples
-from protocol.dialects.dialect import Dialect, ParsedReply, ScreenSize
-from protocol.dialects.reply_prefixes import (
-    ReplyPrefix,
-    action_prefix,
-    continued_text,
-    continued_thought,
-    text_of,
-    thought_prefix,
-)
-from protocol.messages.events import ContinueText
+from protocol.dialects.dialect import Dialect, ScreenSize
+from protocol.dialects.reply_prefixes import ReplyPrefix, continued_thought, thought_prefix
 
 MAX_TEXT_TOKENS = 48
 """Tokens of a continuation: a sentence or two, and what shows that they have ended."""
-MAX_ACTION_TOKENS = 96
-"""Tokens of a whole action."""
 MIN_REPEATED_CHARACTERS = 12
-"""A server that repeats so much of the prefix began its reply anew."""
+"""A server that repeats this many characters of the prefix wrote a new reply."""
+
+RETRY_AFTER_SECONDS = 600.0
+"""Seconds until a server that could not continue replies is asked again."""
+UNFIT_REPLIES = 2
+"""New replies in a row, instead of continuations, after which a server counts as one that cannot."""
+REFUSING_STATUSES = frozenset({400, 422})
+CONTINUATION_FIELDS = ("continue_final_message", "add_generation_prompt")
+
+logger = logging.getLogger(__name__)
 
 Complete = Callable[[str, dict[str, JsonValue]], Awaitable[Samples]]
 """Sends the conversation with the beginning of a reply and these options. Raises PolicyError."""
 
 
-async def continue_reply(
-    dialect: Dialect, draft: ContinueText, screen: ScreenSize, kinds: frozenset[str], complete: Complete
-) -> Continuation:
-    """What the model adds to a draft. Raises PolicyError, and ContinuationUnsupported where the server refuses such a
-    request or answers with a new reply."""
-    thought = draft.thought.strip()
-    if draft.part == "thought":
-        typed, prefix = draft.thought, thought_prefix(dialect, thought, screen)
-    else:
-        typed = text_of(draft.action)[1] if draft.action is not None else ""
-        prefix = action_prefix(dialect, thought, draft.action, screen, kinds)
+class NewReply(PolicyRejected):
+    """The server began a new reply instead of continuing one; another request may be continued."""
+
+
+class ContinuationSupport:
+    """Whether a server continues replies, as its answers show. Only a refusal that names the fields, or two new replies
+    in a row, count against it, and it is asked again after ten minutes."""
+
+    def __init__(self, name: str, now: Callable[[], float] = time.monotonic) -> None:
+        self._name = name
+        self._now = now
+        self._unfit = 0
+        self._retry_at: float | None = None
+
+    @property
+    def available(self) -> bool:
+        """Whether it may be asked now."""
+        return self._retry_at is None or self._now() >= self._retry_at
+
+    async def watch(self, answer: Awaitable[str]) -> str:
+        """Wait for a continuation and learn from it. Raises what it raises, and ContinuationUnsupported after the last
+        new reply that is put up with."""
+        try:
+            text = await answer
+        except NewReply as error:
+            self._unfit += 1
+            if self._unfit < UNFIT_REPLIES:
+                raise
+            self._pause(str(error))
+            raise ContinuationUnsupported(str(error)) from None
+        except ContinuationUnsupported as error:
+            self._pause(str(error))
+            raise
+        self._unfit = 0
+        return text
+
+    def _pause(self, reason: str) -> None:
+        self._unfit = 0
+        self._retry_at = self._now() + RETRY_AFTER_SECONDS
+        minutes = RETRY_AFTER_SECONDS / 60
+        logger.warning("%s is not asked to continue thoughts for %.0f minutes: %s", self._name, minutes, reason)
+
+
+async def continue_reply(dialect: Dialect, typed: str, screen: ScreenSize, complete: Complete) -> str:
+    """What the model adds to a half-written thought; empty where it adds nothing that can be read. Raises PolicyError;
+    ContinuationUnsupported where the server refuses the fields of such a request, NewReply where it ignores them."""
+    thought = typed.strip()
+    prefix = thought_prefix(dialect, thought, screen)
     if prefix is None:
-        return Continuation()
-    max_tokens = MAX_TEXT_TOKENS if prefix.ending else MAX_ACTION_TOKENS
-    generated, ended = await _generate(prefix, complete, max_tokens)
+        return ""
+    generated, ended = await _generate(prefix, complete)
     reply = prefix.complete(generated, ended=ended)
-    if draft.part == "thought":
-        return Continuation(text=_fit(typed, continued_thought(dialect, reply, thought, screen)))
-    if draft.action is not None:
-        return Continuation(text=continued_text(dialect, reply, draft.action, screen))
-    parsed = dialect.parse(reply, screen) if ended else None
-    return Continuation(
-        action=parsed.action if isinstance(parsed, ParsedReply) and parsed.action.kind in kinds else None
-    )
+    return _fit(typed, continued_thought(dialect, reply, thought, screen))
 
 
-async def _generate(prefix: ReplyPrefix, complete: Complete, max_tokens: int) -> tuple[str, bool]:
+async def _generate(prefix: ReplyPrefix, complete: Complete) -> tuple[str, bool]:
     """What the model adds, and whether it ended the reply itself."""
     options: dict[str, JsonValue] = {
         "n": 1,
         "temperature": 0,
-        "max_tokens": max_tokens,
+        "max_tokens": MAX_TEXT_TOKENS,
         "add_generation_prompt": False,
         "continue_final_message": True,
     }
     try:
         samples = await complete(prefix.text, options)
     except RequestRejected as error:
-        if CONTEXT_LENGTH_ERROR.search(error.body):
+        names_fields = any(name in error.body for name in CONTINUATION_FIELDS)
+        if error.status not in REFUSING_STATUSES or not names_fields:
             raise
         raise ContinuationUnsupported(str(error)) from None
     sample = samples.by_index.get(0)
     if sample is None:
         return "", False
     if _is_new_reply(prefix, sample.text):
-        raise ContinuationUnsupported("the model server begins a new reply instead of continuing one")
+        raise NewReply("the model server begins a new reply instead of continuing one")
     return sample.text, sample.finish_reason == "stop"
 
 

@@ -10,11 +10,11 @@ from typing import Annotated, Any
 import httpx
 from pydantic import AfterValidator, HttpUrl, JsonValue, SecretStr, TypeAdapter
 
-from agent_backend.errors import ContinuationUnsupported, PolicyError, PolicyUnavailable
-from agent_backend.interfaces import Continuation, SaveBlob, discard_blob
+from agent_backend.errors import PolicyError, PolicyUnavailable
+from agent_backend.interfaces import SaveBlob, discard_blob
 from agent_backend.policy.candidates import build_proposals, other_model_warning
 from agent_backend.policy.completions import CompletionsClient, RequestTimeouts
-from agent_backend.policy.continuations import continue_reply
+from agent_backend.policy.continuations import ContinuationSupport, continue_reply
 from agent_backend.policy.image_scaling import image_sizes, scaling_mismatch
 from agent_backend.policy.memory_prompt import MAX_MEMORY_TOKENS, render_memory_prompt
 from agent_backend.policy.samples import Samples
@@ -27,7 +27,7 @@ from protocol.dialects.dialect import ChatMessage, ImagePart, ParsedReply, Scree
 from protocol.dialects.families import get_dialect
 from protocol.dialects.prompt_template import PromptTemplate
 from protocol.dialects.prompts import Prompt
-from protocol.messages.events import ContinueText, Partial
+from protocol.messages.events import Partial
 from protocol.providers import Provider, ProviderSettings
 from protocol.sampling import SamplingParams as SamplingParams
 from protocol.trajectory.memory import (
@@ -92,7 +92,7 @@ class OpenAIPolicy:
             timeouts=endpoint.timeouts,
             transport=transport,
         )
-        self._continues = True
+        self._continuation_support = ContinuationSupport(f"{endpoint.name} {endpoint.revision}")
         self._tokens = TokenCounter(lambda text: self._completions.count(endpoint.model, text))
         self.ref = PolicyRef(
             name=endpoint.name,
@@ -191,21 +191,21 @@ class OpenAIPolicy:
 
     @property
     def continues_text(self) -> bool:
-        """See `ContinuingPolicy.continues_text`; true until the server shows that it cannot."""
-        return self._continues
+        """See `ContinuingPolicy.continues_text`; false for ten minutes after the server shows that it cannot."""
+        return self._continuation_support.available
 
     async def continue_text(
         self,
         task: Task,
         steps: tuple[Step, ...],
         observation: Observation,
-        draft: ContinueText,
+        thought: str,
         *,
         kinds: frozenset[str],
         tools: tuple[Tool, ...] = (),
         memories: tuple[Memory, ...] = (),
         blob: ReadBlob,
-    ) -> Continuation:
+    ) -> str:
         """See `ContinuingPolicy.continue_text`."""
 
         async def complete(reply: str, options: dict[str, JsonValue]) -> Samples:
@@ -215,11 +215,7 @@ class OpenAIPolicy:
             return await self._completions.sample_once({"model": self._endpoint.model, "messages": messages} | options)
 
         screen = ScreenSize.of(observation)
-        try:
-            return await continue_reply(self._dialect, draft, screen, kinds, complete)
-        except ContinuationUnsupported:
-            self._continues = False
-            raise
+        return await self._continuation_support.watch(continue_reply(self._dialect, thought, screen, complete))
 
     @property
     def writes_memories(self) -> bool:

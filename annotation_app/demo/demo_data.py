@@ -195,6 +195,7 @@ def load_demo(*, exposed: bool = False) -> int:
             platform=each.tasks[0].platform,
             practice=each.practice,
             record=not each.practice,
+            text_continuation=True,
         )
         new += tasks_add(pool=pool, definitions=each.tasks)
     if settings.ENV.nano_url:

@@ -37,6 +37,10 @@ class EpisodeSecrets:
         """What each stands for."""
         return {name: secret.value for name, secret in self.by_name.items()}
 
+    def holds_value(self, text: str) -> bool:
+        """See `SecretRules`."""
+        return any(value and value in text for value in self.values.values())
+
     def server_value(self, name: str, host: str) -> str:
         """The value for an MCP server at this host. Raises SecretNotAllowed."""
         if reason := server_secret_refusal(self.by_name, name, host):

@@ -84,8 +84,8 @@ class PoolSettings(FrozenModel):
     thought_required: bool = True
     thought_later: bool = False
     """Whether a required thought may be written after its step."""
-    text_continuation: bool = True
-    """Whether the policy continues what an annotator begins to write."""
+    text_continuation: bool = False
+    """Whether the policy continues thoughts: what an annotator is writing is then sent to its server."""
     policy_budget: Annotated[float, Field(ge=0, le=1_000_000_000, allow_inf_nan=False)] | None = None
     """US dollars that hosted models may cost in it."""
     unattended_safety_checks: bool = False

@@ -78,7 +78,7 @@ class Pool(models.Model):
     thought_required = models.BooleanField(default=True)
     thought_later = models.BooleanField(default=False, help_text="A required thought may be written after its step")
     text_continuation = models.BooleanField(
-        default=True, help_text="The policy continues what an annotator begins to write"
+        default=False, help_text="The policy continues the thought that an annotator writes"
     )
     policy_budget = models.FloatField(
         null=True,

@@ -6,16 +6,14 @@ it. A reply that the model ended itself must be one that the parser takes.
 """
 
 from dataclasses import dataclass
-from itertools import combinations, takewhile
+from itertools import takewhile
 
-from protocol.actions.types import Action, CallUser, Click, Finish, PressKeys, RunCommand, TypeTerminal, TypeText, Wait
+from protocol.actions.types import Action, CallUser, Click, Finish, PressKeys, TypeText, Wait
 from protocol.dialects.conversations import break_special_tokens
 from protocol.dialects.dialect import Dialect, ParsedReply, ScreenSize
 
 MARKER = "Zq7continuesHereQz"
 """Stands for what is still to be written. No dialect escapes any of its letters."""
-TEXT_FIELDS = {TypeText: "text", TypeTerminal: "text", RunCommand: "command"}
-"""Actions whose text can be continued, and the field that holds it."""
 _SAMPLES: tuple[Action, ...] = (
     Wait(seconds=1),
     Click(x=0, y=0),
@@ -34,9 +32,9 @@ class ReplyPrefix:
     text: str
     opening: str
     """What the dialect puts before the typed text. A server that begins its reply with it did not continue."""
-    closing: str = ""
+    closing: str
     """What the dialect writes after the text, whatever follows; empty where that differs."""
-    ending: str = ""
+    ending: str
     """What completes the reply where the continuation was cut."""
 
     def complete(self, generated: str, *, ended: bool) -> str:
@@ -44,8 +42,7 @@ class ReplyPrefix:
         if ended:
             return self.text + generated
         text, closed, _ = generated.partition(self.closing) if self.closing else (generated, "", "")
-        whole_words = text if closed else text.rpartition(" ")[0] or text
-        return self.text + whole_words + self.ending
+        return self.text + (text if closed else _whole_words(text)) + self.ending
 
 
 def thought_prefix(dialect: Dialect, thought: str, screen: ScreenSize) -> ReplyPrefix | None:
@@ -62,55 +59,10 @@ def thought_prefix(dialect: Dialect, thought: str, screen: ScreenSize) -> ReplyP
     return ReplyPrefix(heads[0], opening, _common_start(*endings).rstrip(), endings[0])
 
 
-def action_prefix(
-    dialect: Dialect, thought: str, action: Action | None, screen: ScreenSize, kinds: frozenset[str]
-) -> ReplyPrefix | None:
-    """A reply up to the end of a half-written text of an action, or up to the action where that is None. None where the
-    dialect cannot write it."""
-    if not _is_plain(thought):
-        return None
-    if action is None:
-        return _before_action(dialect, thought, screen)
-    field, text = text_of(action)
-    if not field or not text or not _is_plain(text) or action.kind not in dialect.kinds & kinds:
-        return None
-    half = action.model_copy(update={field: text + MARKER})
-    reply = dialect.write(thought, half, screen)
-    if reply.count(MARKER) != 1:
-        return None  # it also describes the action in words
-    head, ending = reply.split(MARKER)
-    opening = dialect.write(thought, action.model_copy(update={field: MARKER}), screen).partition(MARKER)[0]
-    return ReplyPrefix(head, opening, ending.rstrip(), ending)
-
-
-def text_of(action: Action) -> tuple[str, str]:
-    """The field of an action that can be continued, and its text; two empty texts where there is none."""
-    field = TEXT_FIELDS.get(type(action), "")
-    return field, getattr(action, field) if field else ""
-
-
 def continued_thought(dialect: Dialect, reply: str, thought: str, screen: ScreenSize) -> str:
     """What a completed reply adds to a thought, up to the end of its line; empty where it cannot be read."""
     parsed = dialect.parse(reply, screen)
     return _added(thought, parsed.thought) if isinstance(parsed, ParsedReply) else ""
-
-
-def continued_text(dialect: Dialect, reply: str, action: Action, screen: ScreenSize) -> str:
-    """What a completed reply adds to an action's text, up to the end of its line; empty where it cannot be read."""
-    parsed = dialect.parse(reply, screen)
-    if not isinstance(parsed, ParsedReply) or parsed.action.kind != action.kind:
-        return ""
-    return _added(text_of(action)[1], text_of(parsed.action)[1])
-
-
-def _before_action(dialect: Dialect, thought: str, screen: ScreenSize) -> ReplyPrefix | None:
-    """The part of a reply that every action has in common."""
-    replies = [dialect.write(thought, action, screen) for action in _samples(dialect)]
-    head = min((_common_start(*pair) for pair in combinations(replies, 2)), key=len, default="")
-    written = thought_prefix(dialect, thought, screen)
-    if not head or (thought and (written is None or not head.startswith(written.text))):
-        return None
-    return ReplyPrefix(head, head)
 
 
 def _common_start(*texts: str) -> str:
@@ -123,10 +75,19 @@ def _samples(dialect: Dialect) -> list[Action]:
     return [action for action in _SAMPLES if action.kind in dialect.kinds]
 
 
+def _whole_words(text: str) -> str:
+    """A cut text without its last word, where that is ASCII: Chinese and Japanese put no spaces between words."""
+    words, _, last = text.rpartition(" ")
+    return words if words and last.isascii() else text
+
+
 def _is_plain(text: str) -> bool:
     """Whether a text cannot close a turn, and does not hold the marker."""
     return break_special_tokens(text) == text and MARKER not in text
 
 
 def _added(before: str, after: str) -> str:
-    return after[len(before) :].partition("\n")[0] if after.startswith(before) else ""
+    """What follows in the line, up to a character that was cut: servers decode half of one as U+FFFD."""
+    if not after.startswith(before):
+        return ""
+    return after[len(before) :].partition("\n")[0].partition("\ufffd")[0]

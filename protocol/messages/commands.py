@@ -168,7 +168,7 @@ class SkipSettle(_Command):
 
 
 class ContinueText(FrozenModel):
-    """Ask the policy to continue a half-written thought or action; it changes nothing and is never sent again.
+    """Ask the policy to continue a half-written thought; it changes nothing and is never sent again.
 
     `text.continued` answers it, unless a later one takes its place.
     """
@@ -176,11 +176,7 @@ class ContinueText(FrozenModel):
     type: Literal["continue"] = "continue"
     request: int = Field(ge=0, le=2**53)
     """Made by the page, so that it knows the answer."""
-    part: Literal["thought", "action"]
-    thought: Thought = ""
-    """What is written of the thought; for an action, all of it."""
-    action: Action | None = None
-    """An action whose text is half written; None: no more of the action is written than the thought."""
+    thought: Thought
 
 
 class Ping(FrozenModel):

@@ -52,8 +52,8 @@ Control = Literal["mine", "other", "nobody"]
 Thinking = Literal["idle", "waiting", "streaming", "ready", "failed", "off"]
 WithdrawalReason = Literal["resampled", "policy_changed", "time_went_on", "screen_changed"]
 ContinuationCode = Literal["", "unsupported", "busy", "failed", "view_only"]
-"""Why the policy continued nothing: its server or dialect cannot, or the pool does not allow it; it was asked for
-proposals; it failed, or took too long; another socket holds control."""
+"""Why the policy continued nothing: its server or dialect cannot, or the pool does not allow it; there is no policy, or
+it was asked for proposals; it failed, or took too long; another socket holds control."""
 Noting = Literal["off", "idle", "writing", "failed"]
 """How the policy's notes stand: it writes none, none is due, one is being written, or the last one failed."""
 
@@ -91,8 +91,8 @@ class EpisodeState(FrozenModel):
     thought_required: bool = True
     thought_later: bool = False
     """Whether a required thought may be written after its step."""
-    text_continuation: bool = True
-    """Whether the policy may be asked to continue half-written texts."""
+    text_continuation: bool = False
+    """Whether the policy may be asked to continue half-written thoughts."""
     unattended_safety_checks: bool = False
     """Whether the autopilot may do what a provider wants a person to check."""
     capabilities: tuple[str, ...] = ()
@@ -267,8 +267,8 @@ class TextContinued(FrozenModel):
     request: int
     text: str = ""
     """What the policy would write next, up to the end of the line; empty where it has nothing to add."""
-    action: Action | None = None
-    """The action that the policy would do with this thought, where no more than the thought was written."""
+    policy: PolicyRef | None = None
+    """The policy that answered, or that cannot; None where none was asked."""
     code: ContinuationCode = ""
 
 

@@ -61,7 +61,8 @@ def drills_load(*pools: tuple[str, str]) -> None:
     for pool, name in pools:
         copies = [demo[name].model_copy(update={"id": f"{pool}/{n}", "max_steps": 100}) for n in range(EACH)]
         policy = PolicyRevision.objects.get(name="expert" if demo[name].platform == "browser" else "scripted")
-        made = pool_ensure(name=pool, members=members, policy=policy, image=demo[name].platform, record=False)
+        image = demo[name].platform
+        made = pool_ensure(name=pool, members=members, policy=policy, image=image, record=False, text_continuation=True)
         tasks_add(pool=made, definitions=copies)
 
 

@@ -8,6 +8,8 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="pool",
             name="text_continuation",
-            field=models.BooleanField(default=True, help_text="The policy continues what an annotator begins to write"),
+            field=models.BooleanField(
+                default=False, help_text="The policy continues the thought that an annotator writes"
+            ),
         ),
     ]

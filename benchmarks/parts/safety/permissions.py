@@ -322,7 +322,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
     "undo": {},
     "pace": {"rate": 1},
     "hurry": {},
-    "continue": {"request": 1, "part": "thought", "thought": "I open"},
+    "continue": {"request": 1, "thought": "I open"},
     "ping": {"at": 1},
 }
 """A body for every command. All but `FREE` are for the annotator whose socket holds control."""

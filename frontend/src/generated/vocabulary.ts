@@ -839,16 +839,14 @@ export interface SkipSettle {
   type: "hurry";
 }
 /**
- * Ask the policy to continue a half-written thought or action; it changes nothing and is never sent again.
+ * Ask the policy to continue a half-written thought; it changes nothing and is never sent again.
  *
  * `text.continued` answers it, unless a later one takes its place.
  */
 export interface ContinueText {
   type: "continue";
   request: number;
-  part: "thought" | "action";
   thought: string;
-  action: Action | null;
 }
 /**
  * Measure the round trip and keep the leases alive.
@@ -1298,7 +1296,7 @@ export interface TextContinued {
   type: "text.continued";
   request: number;
   text: string;
-  action: Action | null;
+  policy: PolicyRef | null;
   code: "" | "unsupported" | "busy" | "failed" | "view_only";
 }
 /**

@@ -26,7 +26,7 @@ export interface EpisodeView {
   readonly gap: boolean;
   /** The disk for pictures is full: the step of this moment waits for room. */
   readonly storageFull: boolean;
-  /** The last answer to a request to continue a text, and the policy that cannot continue any. */
+  /** The last answer to a request to continue a text, and the policy that cannot at this step: it may again later. */
   readonly continued: TextContinued | null;
   readonly cannotContinue: PolicyRef | null;
 }
@@ -59,7 +59,7 @@ export function applyEvent(view: EpisodeView | null, event: Event): EpisodeView 
     case "storage.changed":
       return { ...view, storageFull: event.full };
     case "text.continued":
-      return { ...view, continued: event, cannotContinue: event.code === "unsupported" ? view.episode.policy : view.cannotContinue };
+      return { ...view, continued: event, cannotContinue: event.code === "unsupported" ? event.policy : view.cannotContinue };
     case "pong":
       return event.version > view.episode.version ? { ...view, gap: true } : view;
     case "acknowledged":
@@ -92,7 +92,7 @@ function applyDurable(view: EpisodeView, event: DurableEvent): EpisodeView {
     case "step.started":
       return { ...view, partials: [], episode: { ...episode, pending: event.pending, ...NOT_THINKING } };
     case "step.added":
-      return stepAdded({ ...view, episode, storageFull: false }, event.step, event.pending ?? null);
+      return stepAdded({ ...view, episode, storageFull: false, cannotContinue: null }, event.step, event.pending ?? null);
     case "step.undone":
       return {
         ...view,

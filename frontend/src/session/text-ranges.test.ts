@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { countTaken, isRange, rangesAfterEdit, type TextRange } from "./text-ranges";
+import { countTaken, isRange, rangesAfterEdit, rangesOfCount, type TextRange } from "./text-ranges";
 
 const TEXT = "I open the menu and wait";
 const MENU: TextRange = [10, 15];
@@ -22,6 +22,12 @@ it.each([
 it("counts what is taken of a text without the space around it", () => {
   expect(countTaken([[0, 3], [5, 9]], "  ab cde ")).toBe(4);
   expect(countTaken([], "abc")).toBe(0);
+});
+
+it("counts code points, as the server does", () => {
+  expect(countTaken([[1, 6]], "a😀😀b")).toBe(3);
+  expect(countTaken(rangesOfCount("😀😀b", 2), "😀😀b")).toBe(2);
+  expect(rangesOfCount("ab", 0)).toEqual([]);
 });
 
 it("knows a range from what else a storage may hold", () => {

@@ -20,11 +20,17 @@ export function rangesAfterEdit(ranges: readonly TextRange[], before: string, af
     .filter(([from, to]) => to > from);
 }
 
-/** How many characters lie in the ranges, of the text without the space around it. */
+/** How many characters (code points, as the server counts) lie in the ranges, of the text without the space around it. */
 export function countTaken(ranges: readonly TextRange[], text: string): number {
   const first = text.length - text.trimStart().length;
   const last = text.trimEnd().length;
-  return ranges.reduce((count, [from, to]) => count + Math.max(0, Math.min(to, last) - Math.max(from, first)), 0);
+  const taken = ranges.map(([from, to]) => text.slice(Math.max(from, first), Math.max(from, first, Math.min(to, last))));
+  return taken.reduce((count, part) => count + Array.from(part).length, 0);
+}
+
+/** The first so many characters (code points) of a text, as ranges. */
+export function rangesOfCount(text: string, count: number): readonly TextRange[] {
+  return count > 0 ? [[0, Array.from(text).slice(0, count).join("").length]] : [];
 }
 
 /** Whether a stored value is a range. */

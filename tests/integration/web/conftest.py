@@ -87,7 +87,9 @@ def world_make() -> World:
     )
     rosa = user_ensure(username="rosa", password=PASSWORD, name="Rosa", roles=["reviewer"])
     ravi = user_ensure(username="ravi", password=PASSWORD, name="Ravi", roles=["researcher"])
-    pool = pool_ensure(record=False, name="real", members=[ada, ben], instructions="Be careful.")
+    pool = pool_ensure(
+        record=False, name="real", members=[ada, ben], instructions="Be careful.", text_continuation=True
+    )
     practice = pool_ensure(record=False, name="practice", members=[ada, ben], practice=True)
     tasks_add(pool=pool, definitions=[task_named(name) for name in ("one", "two", "three")])
     tasks_add(pool=practice, definitions=[task_named("try")])

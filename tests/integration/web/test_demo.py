@@ -20,11 +20,17 @@ from annotation_app.episodes import services
 from annotation_app.flywheel.models import Wheel
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.models import PolicyRevision
+from annotation_app.pools.schemas import PoolSettings
 from annotation_app.tasks.models import Pool, Task
 from tests.integration.suites import browser_tasks
 from vm_bridge.suites.desktop import DESKTOP
 from vm_bridge.suites.phone.suite import PhoneSuite
 from vm_bridge.suites.terminal import TERMINAL
+
+
+def test_a_new_pool_sends_nothing_that_is_being_written() -> None:
+    assert not Pool().text_continuation
+    assert not PoolSettings(name="Office").text_continuation
 
 
 @pytest.mark.django_db
@@ -40,6 +46,7 @@ def test_loading_twice_changes_nothing(capsys: pytest.CaptureFixture[str]) -> No
         assert authenticate(username=user.username, password=password) is not None
     assert Task.objects.filter(pool__practice=False).count() >= 10
     assert Pool.objects.filter(practice=False).count() == 8
+    assert not Pool.objects.filter(text_continuation=False).exists(), "no pool of the demo has a metered model"
     ada = User.objects.get(username="annotator")
     assert services.episode_next(user=ada, practice=True) is not None
 

@@ -49,7 +49,7 @@ COMMANDS: tuple[Any, ...] = (
     messages_events.TakeControl(command_id="command-1"),
     messages_events.Undo(command_id="command-1"),
     messages_events.SkipSettle(command_id="command-1"),
-    messages_events.ContinueText(request=1, part="thought", thought="I op"),
+    messages_events.ContinueText(request=1, thought="I op"),
     messages_events.Ping(at=1.5),
 )
 

@@ -4,6 +4,7 @@ import { useEffect, useState } from "react";
 import type { EpisodeState, Proposal } from "@/generated/vocabulary";
 import { EMPTY_DRAFT, isEmpty, type Draft, type DraftStore } from "@/session/drafts";
 import type { Rejection } from "@/session/session";
+import { rangesOfCount } from "@/session/text-ranges";
 import { printAction } from "@/shared/actions/print";
 
 export function useDraft(episode: EpisodeState, drafts: DraftStore, rejection: Rejection | null) {
@@ -23,11 +24,11 @@ export function draftFromRejected({ command }: Rejection, proposals: readonly Pr
   if (command?.type === "act") {
     const original = proposals.find(({ id }) => id === command.proposal_id)?.thought ?? "";
     const { thought, proposal_id: proposalId, continued_characters: continued } = command;
-    const taken = continued > 0 ? [[0, continued] as const] : []; // where it was is not known any more, how much it was is
+    const taken = rangesOfCount(thought, continued); // where it was is not known any more, how much it was is
     return { command: printAction(command.action), thought, proposalId, original, taken };
   }
   if (command?.type === "accept" && command.thought !== null) {
-    return { ...EMPTY_DRAFT, thought: command.thought, taken: command.continued_characters > 0 ? [[0, command.continued_characters]] : [] };
+    return { ...EMPTY_DRAFT, thought: command.thought, taken: rangesOfCount(command.thought, command.continued_characters) };
   }
   return EMPTY_DRAFT;
 }

@@ -26,7 +26,7 @@ const DEFAULT_SETTINGS: Settings = {
   minutes: null,
   thought_required: true,
   thought_later: false,
-  text_continuation: true,
+  text_continuation: false,
   policy_budget: null,
   unattended_safety_checks: false,
   screenshot_format: "jpeg",

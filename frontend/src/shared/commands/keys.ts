@@ -11,7 +11,8 @@ export type KeyPress = Pick<KeyboardEvent, "key" | "code" | "ctrlKey" | "metaKey
   getModifierState?: (name: string) => boolean;
 };
 
-const isMac = (platform = navigator.platform) => /mac|iphone|ipad/i.test(platform);
+/** Whether the page runs on a computer or phone of Apple. */
+export const isMac = (platform = navigator.platform) => /mac|iphone|ipad/i.test(platform);
 
 const NAMES: Record<string, string> = { " ": "Space", Esc: "Escape" };
 const MODIFIER_KEYS = new Set(["Control", "Shift", "Alt", "Meta", "AltGraph", "CapsLock", "Dead", "Process", "Unidentified"]);

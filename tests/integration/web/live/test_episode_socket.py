@@ -76,7 +76,7 @@ async def test_an_episode_is_worked_on_and_finished(stack: Stack) -> None:
     assert (added["step"]["decision"], added["step"]["proposal_id"]) == ("accept", best["id"])
 
     await desk.until(type="proposals.ready")
-    await desk.send(type="continue", request=7, part="thought", thought="It is")
+    await desk.send(type="continue", request=7, thought="It is")
     continued = await desk.until(type="text.continued")
     assert (continued["request"], continued["text"], continued["code"]) == (7, " done.", "")
     written = {"thought": "It is open", "continued_characters": 5}

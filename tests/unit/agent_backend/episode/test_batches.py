@@ -225,6 +225,9 @@ async def test_a_secret_for_another_host_stops_the_rest(harness: EpisodeHarness)
             host = "other.test" if typed else "shop.test"
             return tuple(SecretUse(name=name, host=host) for name in find_secret_names(action))
 
+        def holds_value(self, text: str) -> bool:
+            return False
+
     harness.store.state = new_episode(secrets_confirmed=(SecretUse(name="PASSWORD", host="shop.test"),))
     harness.secrets = Rules()
     secret = TypeText(text="secret:PASSWORD")

@@ -27,6 +27,10 @@ class SecretDesk(EpisodeHarness):
         host = "shop.test" if len(self.store.state.steps) < self.moves_after else "other.test"
         return tuple(SecretUse(name=name, host=host) for name in find_secret_names(action))
 
+    def holds_value(self, text: str) -> bool:
+        """The one password is in it."""
+        return "hunter2" in text
+
     def new_runner(self) -> EpisodeRunner:
         return EpisodeRunner(self.store, self._open, lambda: self.current, self.hear, self.limits, secrets=self)
 

@@ -4,16 +4,14 @@ import httpx
 import pytest
 
 from agent_backend.errors import ContinuationUnsupported, PolicyRejected, PolicyUnavailable
-from agent_backend.interfaces import Continuation
+from agent_backend.policy.continuations import ContinuationSupport, NewReply
 from agent_backend.policy.openai_chat import OpenAIPolicy, PolicyEndpoint
-from protocol.actions.types import Click, TypeText
 from protocol.blobs import BlobRef
-from protocol.messages.events import ContinueText
 from protocol.trajectory.tasks import Task
 from tests.unit.agent_backend.policy.fake_model_server import Chunk, Events, ModelServer, chunk
 from tests.unit.agent_backend.policy.test_openai_chat import CLICK, ENDPOINT, past, picture, seen, texts
 
-HALF = ContinueText(request=1, part="thought", thought="I open the ")
+HALF = "I open the "
 ACTION = "\nAction: click(point='<point>644 364</point>')"
 KINDS = frozenset({"click", "finish", "type_text"})
 
@@ -24,14 +22,14 @@ def stopped(text: str, reason: str = "stop") -> Events:
     return Events([chunk(0, text), end])
 
 
-async def ask(policy: OpenAIPolicy, draft: ContinueText = HALF) -> Continuation:
+async def ask(policy: OpenAIPolicy, thought: str = HALF) -> str:
     kept = {seen(number).screenshot: picture(number) for number in range(9)}
 
     async def blob(ref: BlobRef) -> bytes:
         return kept[ref]
 
     task = Task(id="t1", instruction="Open the report")
-    return await policy.continue_text(task, past(1), seen(1), draft, kinds=KINDS, blob=blob)
+    return await policy.continue_text(task, past(1), seen(1), thought, kinds=KINDS, blob=blob)
 
 
 def policy_of(server: ModelServer, endpoint: PolicyEndpoint = ENDPOINT) -> OpenAIPolicy:
@@ -40,7 +38,7 @@ def policy_of(server: ModelServer, endpoint: PolicyEndpoint = ENDPOINT) -> OpenA
 
 async def test_the_last_message_is_the_beginning_of_a_reply_and_is_continued() -> None:
     server = ModelServer(stopped(f" report.{ACTION}"))
-    assert await ask(policy_of(server)) == Continuation(text="report.")
+    assert await ask(policy_of(server)) == "report."
     (body,) = server.asked
     assert body["messages"][-1] == {"role": "assistant", "content": "Thought: I open the"}
     assert "Open the report" in "".join(map(texts, body["messages"])), "it reads what it reads for proposals"
@@ -61,25 +59,44 @@ async def test_the_last_message_is_the_beginning_of_a_reply_and_is_continued() -
 )
 async def test_a_continuation_is_a_line_of_whole_words_before_an_action(reply: str, reason: str, added: str) -> None:
     policy = policy_of(ModelServer(stopped(reply, reason)))
-    assert (await ask(policy, HALF.model_copy(update={"thought": "I open"}))).text == added
+    assert await ask(policy, "I open") == added
 
 
-async def test_texts_of_actions_and_whole_actions_are_continued() -> None:
-    policy = policy_of(ModelServer(stopped("llo wor", "length")))
-    typed = ContinueText(request=1, part="action", thought="I greet.", action=TypeText(text="he"))
-    assert await ask(policy, typed) == Continuation(text="llo")
-    policy = policy_of(ModelServer(stopped("click(point='<point>644 364</point>')")))
-    whole = ContinueText(request=1, part="action", thought="I open it.")
-    assert await ask(policy, whole) == Continuation(action=Click(x=640, y=360))
+REFUSED = httpx.Response(400, json={"error": {"message": "add_generation_prompt: extra inputs are not permitted"}})
 
 
-@pytest.mark.parametrize("answer", [stopped(CLICK), httpx.Response(400, json={"error": {"message": "unknown field"}})])
-async def test_a_server_that_cannot_is_asked_no_more(answer: Events | httpx.Response) -> None:
-    policy = policy_of(ModelServer(answer))
+async def test_a_server_that_refuses_the_fields_is_not_asked_for_ten_minutes(caplog: pytest.LogCaptureFixture) -> None:
+    now = 0.0
+    support = ContinuationSupport("tars 1", lambda: now)
+    policy = policy_of(ModelServer(REFUSED))
+    with pytest.raises(ContinuationUnsupported):
+        await support.watch(ask(policy))
+    assert (policy.continues_text, support.available) == (False, False)
+    assert "tars 1 is not asked to continue thoughts for 10 minutes" in caplog.text
+    now = 600.0
+    assert support.available
+
+
+async def test_two_new_replies_in_a_row_count_against_a_server_and_one_does_not() -> None:
+    odd, fit = stopped(CLICK), stopped(f" report.{ACTION}")
+    policy = policy_of(ModelServer(odd, fit, odd, odd))
+    with pytest.raises(NewReply):
+        await ask(policy)
+    assert await ask(policy) == "report."
+    with pytest.raises(NewReply):
+        await ask(policy)
     assert policy.continues_text
     with pytest.raises(ContinuationUnsupported):
         await ask(policy)
     assert not policy.continues_text
+
+
+@pytest.mark.parametrize("status", [400, 404])
+async def test_another_refusal_says_nothing_of_continuations(status: int) -> None:
+    policy = policy_of(ModelServer(httpx.Response(status, json={"error": {"message": "the model is loading"}})))
+    with pytest.raises(PolicyRejected):
+        await ask(policy)
+    assert policy.continues_text
 
 
 async def test_a_prompt_that_is_too_long_says_nothing_of_the_server() -> None:

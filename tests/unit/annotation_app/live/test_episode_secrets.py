@@ -213,3 +213,8 @@ async def test_an_application_that_came_to_the_front_since_the_decision_gets_not
     with pytest.raises(SecretNotAllowed, match="Another application came to the front"):
         await in_front(desktop, secrets(), "xterm").perform("c-1", TYPE)
     assert desktop.done == []
+
+
+def test_a_text_with_a_value_is_known() -> None:
+    assert secrets().holds_value("I type hunter2! here")
+    assert not secrets().holds_value("I type it here")

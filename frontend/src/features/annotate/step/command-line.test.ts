@@ -4,7 +4,6 @@ import { describe, expect, it } from "vitest";
 import { makeEpisodeState, OBSERVATION } from "@/features/annotate/testing/fixtures";
 
 import { insertPoint, placeAt } from "./call";
-import { halfWritten } from "./half-written-call";
 import { suggestionsAt, type CompletionContext } from "./completion";
 import { screenTexts } from "./screen-texts";
 
@@ -193,25 +192,5 @@ describe("keys that completion saves", () => {
     const share = 1 - needed / typed;
     task.meta.completion_keys_saved_share = Math.round(share * 1_000) / 1_000;
     expect(share).toBeGreaterThanOrEqual(0.5);
-  });
-});
-
-describe("what the policy may continue", () => {
-  it.each([
-    ['type_text("hel‸")', "hel", { kind: "type_text", text: "hel" }],
-    ['run_command("ls -‸', "ls -", { kind: "run_command", command: "ls -", timeout: 30 }],
-    ["cli‸", "cli", null],
-  ])("is the text before the caret, or the action: %s", (marked, text, action) => {
-    const [command, caret] = split(marked);
-    expect(halfWritten(command, caret, "I click.")).toEqual({ text, question: { part: "action", thought: "I click.", action } });
-  });
-
-  it.each(['type_text("he‸llo")', 'type_text("a\\‸")', 'open_app("edi‸")', "click(5‸", "cli‸ck", "‸"])("is nothing in %s", (marked) => {
-    const [command, caret] = split(marked);
-    expect(halfWritten(command, caret, "I click.")).toBeNull();
-  });
-
-  it("is no action before its thought", () => {
-    expect(halfWritten("cli", 3, " ")).toBeNull();
   });
 });

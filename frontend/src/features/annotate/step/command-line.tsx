@@ -3,8 +3,7 @@ import { acceptCompletion, autocompletion, closeBrackets, completionStatus, star
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { Compartment, EditorState, Prec } from "@codemirror/state";
 import { EditorView, keymap, placeholder } from "@codemirror/view";
-import { VisuallyHidden } from "@mantine/core";
-import { useEffect, useImperativeHandle, useRef, useState } from "react";
+import { useEffect, useImperativeHandle, useRef } from "react";
 
 import type { EpisodeState, Step } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -14,12 +13,9 @@ import { useApps } from "@/features/annotate/phone/apps";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import { insertPoint } from "./call";
-import { ghostLine } from "./ghost-line";
-import { halfWritten } from "./half-written-call";
 import { pathsNamed, suggestionsAt, type CompletionContext } from "./completion";
 import { screenTexts } from "./screen-texts";
 import styles from "./step.module.css";
-import { useContinuation } from "./use-continuation";
 
 /** What the editor calls; always the latest, though the editor itself is made once. */
 interface Handlers {
@@ -27,21 +23,12 @@ interface Handlers {
   readonly submit: () => void;
   readonly leave: () => void;
   readonly context: () => CompletionContext;
-  /** The caret moved; null where the editor has not the focus. */
-  readonly move: (caret: number | null) => void;
-  /** What the policy would write at the caret. */
-  readonly rest: () => string;
-  readonly hideRest: () => void;
 }
 
 export function CommandLineEditor() {
   const { t } = useI18n();
   const { draft, setDraft, submitStep: doIt, commandLineRef, viewportRef, episode, steps, drafts, canAct } = useWorkspace();
   const apps = useApps(episode);
-  const [caret, setCaret] = useState<number | null>(null);
-  const half = caret === null ? null : halfWritten(draft.command, caret, draft.thought);
-  const continuation = useContinuation(half?.text ?? "", half?.question ?? null, noTake);
-  const rest = half?.question.action == null ? continuation.rest : withoutQuotes(continuation.rest);
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const handlers = useRef<Handlers | null>(null);
@@ -50,9 +37,6 @@ export function CommandLineEditor() {
       change: (command) => setDraft({ ...draft, command }),
       submit: doIt,
       leave: () => viewportRef.current?.focus({ preventScroll: true }),
-      move: (at) => setCaret(at),
-      rest: () => rest,
-      hideRest: continuation.hide,
       context: () => ({
         capabilities: episode.capabilities,
         recentTexts: drafts.recentTexts(),
@@ -87,10 +71,6 @@ export function CommandLineEditor() {
     view.current?.dispatch({ effects: readOnly.reconfigure(EditorState.readOnly.of(!canAct)) });
   }, [canAct, label, hint]);
 
-  useEffect(() => {
-    view.current?.dispatch({});
-  }, [rest]);
-
   useImperativeHandle(commandLineRef, () => ({
     focus: () => {
       const editor = view.current;
@@ -110,20 +90,7 @@ export function CommandLineEditor() {
     },
   }), []);
 
-  return (
-    <>
-      <div ref={host} className={styles.line} data-testid="command-line" />
-      <VisuallyHidden role="status">{rest !== "" && t("step.continuation", { text: rest })}</VisuallyHidden>
-    </>
-  );
-}
-
-/** The editor's own keys take it. */
-const noTake = () => undefined;
-
-/** What can be written into a quoted text as it is. */
-function withoutQuotes(text: string): string {
-  return /^[^"'\\]*/.exec(text)?.[0] ?? "";
+  return <div ref={host} className={styles.line} data-testid="command-line" />;
 }
 
 /** What the machine and its task name. */
@@ -144,7 +111,6 @@ function stateFor(handlers: { readonly current: Handlers | null }, label: string
     handlers.current?.leave();
     return true;
   };
-  const offersRest = () => (handlers.current?.rest() ?? "") !== "";
   return EditorState.create({
     doc: "",
     extensions: [
@@ -154,9 +120,7 @@ function stateFor(handlers: { readonly current: Handlers | null }, label: string
       readOnly.of(EditorState.readOnly.of(false)),
       EditorState.transactionFilter.of((change) => (change.newDoc.lines > 1 ? [] : change)),
       EditorView.contentAttributes.of({ "aria-label": label, autocapitalize: "off", autocorrect: "off", spellcheck: "false" }),
-      ghostLine(() => handlers.current?.rest() ?? "", () => handlers.current?.hideRest()),
-      EditorView.updateListener.of(({ docChanged, selectionSet, focusChanged, view: editor, state }) => {
-        if (docChanged || selectionSet || focusChanged) handlers.current?.move(editor.hasFocus ? state.selection.main.head : null);
+      EditorView.updateListener.of(({ docChanged, state }) => {
         if (docChanged) handlers.current?.change(state.doc.toString());
       }),
       autocompletion({
@@ -174,7 +138,7 @@ function stateFor(handlers: { readonly current: Handlers | null }, label: string
       }),
       Prec.highest(
         keymap.of([
-          { key: "Tab", run: (editor) => acceptCompletion(editor) || (!offersRest() && (completionStatus(editor.state) !== null || startCompletion(editor))) },
+          { key: "Tab", run: (editor) => acceptCompletion(editor) || completionStatus(editor.state) !== null || startCompletion(editor) },
           { key: "Enter", run: submit },
         ]),
       ),

@@ -1,32 +1,35 @@
 /** What the policy would write next, behind the caret: asked for after a pause, taken with Tab, a word at a time, or typed over. */
-import { EditorView } from "@codemirror/view";
 import { act, fireEvent, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { Command, ContinueText, EpisodeState, TextContinued } from "@/generated/vocabulary";
-import { makeProposal, POLICY } from "@/features/annotate/testing/fixtures";
+import { makeProposal, OBSERVATION, POLICY, STEP } from "@/features/annotate/testing/fixtures";
 import { renderWorkspace } from "@/features/annotate/testing/harness";
 
-import { PAUSE_MS } from "./use-continuation";
+import { firstWord, PAUSE_MS } from "./use-continuation";
 
 const PROPOSALS = [makeProposal(1, { kind: "click", x: 5, y: 5 }, { thought: "The menu." })];
 const field = () => screen.getByPlaceholderText<HTMLTextAreaElement>("Why this step?");
 const ghost = () => screen.queryByTestId("continuation")?.querySelector("i")?.textContent ?? null;
 const isQuestion = (command: Command): command is ContinueText => command.type === "continue";
+const write = (text: string) => fireEvent.change(field(), { target: { value: text } });
+const press = (key: string, more: KeyboardEventInit = {}) => fireEvent.keyDown(field(), { key, ...more });
+const edit = () => fireEvent.keyDown(document.body, { key: "!", code: "Digit1", shiftKey: true });
 
 function open(changed: Partial<EpisodeState> = {}) {
-  vi.useFakeTimers({ shouldAdvanceTime: true });
+  vi.useFakeTimers();
   const page = renderWorkspace({ proposals: PROPOSALS, observation: null, ...changed });
   const questions = () => page.commands().filter(isQuestion);
   const pause = () => act(() => void vi.advanceTimersByTime(PAUSE_MS));
   const answer = (text: string, more: Partial<TextContinued> = {}) =>
-    page.say({ type: "text.continued", request: questions().at(-1)?.request ?? 0, text, action: null, code: "", ...more });
-  const offered = async (typed: string, text: string) => {
-    await page.user.type(field(), typed);
+    page.say({ type: "text.continued", request: questions().at(-1)?.request ?? 0, text, policy: POLICY, code: "", ...more });
+  const offered = (typed: string, text: string) => {
+    write(typed);
     pause();
     answer(text);
   };
-  return { ...page, questions, pause, answer, offered };
+  const status = () => screen.getAllByRole("status").map(({ textContent }) => textContent).join("");
+  return { ...page, questions, pause, answer, offered, status };
 }
 
 beforeEach(() => {
@@ -39,125 +42,185 @@ beforeEach(() => {
 });
 
 describe("the continuation of a thought", () => {
-  it("is asked for once after a pause, and shown behind the caret", async () => {
-    const { user, questions, pause, answer } = open();
-    await user.type(field(), "I op");
+  it("is asked for once after a pause, and shown behind the caret", () => {
+    const { questions, pause, answer, status } = open();
+    write("I op");
     expect(questions()).toEqual([]);
     pause();
-    expect(questions()).toMatchObject([{ part: "thought", thought: "I op", action: null }]);
+    expect(questions()).toMatchObject([{ thought: "I op" }]);
     answer("en the menu.");
     expect(ghost()).toBe("en the menu.");
-    expect(screen.getAllByRole("status").map(({ textContent }) => textContent).join("")).toContain("en the menu.");
+    expect(status()).toContain("en the menu.");
     pause();
     expect(questions()).toHaveLength(1);
   });
 
-  it("is taken with Tab or the right arrow, and the step says how much of its thought that is", async () => {
-    const { user, commands, offered } = open();
-    await user.keyboard("{Shift>}1{/Shift}");
-    await offered(" It h", "as Rename");
-    await user.keyboard("{Tab}");
+  it("is taken with Tab or the right arrow, and the step says how much of its thought that is", () => {
+    const { commands, offered } = open();
+    edit();
+    offered("The menu. It h", "as Rename");
+    press("Tab");
     expect(field().value).toBe("The menu. It has Rename");
-    expect(document.activeElement).toBe(field());
-    await user.keyboard(".{Enter}");
+    write("The menu. It has Rename.");
+    press("Enter");
     expect(commands().at(-1)).toMatchObject({ type: "accept", thought: "The menu. It has Rename.", continued_characters: 9 });
   });
 
-  it("is taken a word at a time, and goes on as one types along", async () => {
-    const { user, offered, questions, pause } = open();
-    await offered("I op", "en the menu");
-    await user.keyboard("{Control>}{ArrowRight}{/Control}");
+  it("is taken a word at a time, and goes on as one types along", () => {
+    const { offered, questions, pause } = open();
+    offered("I op", "en the menu");
+    press("ArrowRight", { ctrlKey: true });
     expect([field().value, ghost()]).toEqual(["I open", " the menu"]);
-    await user.keyboard(" th");
+    write("I open th");
     expect(ghost()).toBe("e menu");
-    await user.keyboard("{ArrowRight}");
+    press("ArrowRight");
     expect(field().value).toBe("I open the menu");
     pause();
     expect(questions()).toHaveLength(2);
   });
 
-  it("is what a candidate says where that begins so, and nobody is asked; not what was just deleted of it", async () => {
-    const { user, questions, pause } = open();
-    await user.type(field(), "The m");
+  it("is announced once, not again at each key that is typed along", () => {
+    const { offered, status } = open();
+    offered("I op", "en the menu");
+    const said = status();
+    write("I open");
+    press("ArrowRight", { ctrlKey: true });
+    expect(ghost()).toBe(" menu");
+    expect(status()).toBe(said);
+  });
+
+  it("is what a candidate says where that begins so, without a request; not what was just deleted of it", () => {
+    const { questions, pause } = open();
+    write("The m");
     pause();
     expect([ghost(), questions()]).toEqual(["enu.", []]);
-    await user.keyboard("{Tab}");
+    press("Tab");
     expect(field().value).toBe("The menu.");
-    await user.clear(field());
-    await user.keyboard("{Escape}{Shift>}1{/Shift}{Backspace}");
+    write("");
+    edit();
+    write("The menu");
     expect([field().value, ghost()]).toEqual(["The menu", null]);
   });
 
-  it("is hidden by Escape and by other words, and Tab then leaves the field", async () => {
-    const { user, offered } = open();
-    await offered("I op", "en the menu");
-    await user.keyboard("{Escape}");
-    expect([ghost(), document.activeElement]).toEqual([null, field()]);
-    await offered("era", "te it");
-    await user.keyboard("x");
+  it("is hidden by Escape and by other words, and Tab then leaves the field", () => {
+    const { offered } = open();
+    offered("I op", "en the menu");
+    press("Escape");
     expect(ghost()).toBeNull();
-    expect(fireEvent.keyDown(field(), { key: "Tab" })).toBe(true);
-    expect(field().value).toBe("I operax");
+    write("I o");
+    offered("I ope", "rate it");
+    write("I opx");
+    expect(ghost()).toBeNull();
+    expect(press("Tab")).toBe(true);
+    expect(field().value).toBe("I opx");
   });
 
-  it("is not shown where the answer is late, or the caret is elsewhere", async () => {
-    const { user, offered, questions, answer, pause } = open();
-    await offered("I op", "en the menu");
-    await user.keyboard("{ArrowLeft}");
+  it("is not shown where the answer is late, or the caret is elsewhere", () => {
+    const { offered, questions, answer, pause } = open();
+    offered("I op", "en the menu");
+    field().setSelectionRange(2, 2);
+    fireEvent.select(field());
     expect(ghost()).toBeNull();
-    await user.keyboard("{ArrowRight}s");
+    write("I ops");
+    field().setSelectionRange(5, 5);
+    fireEvent.select(field());
     pause();
     answer("old", { request: (questions().at(-1)?.request ?? 0) - 1 });
+    expect(ghost()).toBeNull();
+  });
+
+  it("belongs to the screen that it was asked for: at the next step it is asked for again, and no longer hidden", () => {
+    const { offered, questions, pause, answer, say } = open();
+    offered("I op", "en the menu");
+    expect(ghost()).toBe("en the menu");
+    press("Escape");
+    say({ type: "step.added", version: 5, step: STEP, pending: null });
+    say({ type: "proposals.ready", version: 6, proposals: [], policy: POLICY });
+    expect([field().value, ghost()]).toEqual(["I op", null]);
+    pause();
+    expect(questions()).toHaveLength(2);
+    answer("en the file");
+    expect(ghost()).toBe("en the file");
+    say({ type: "proposals.withdrawn", version: 7, reason: "screen_changed", observation: { ...OBSERVATION, captured_at: "2026-01-02T03:04:06Z" } });
     expect(ghost()).toBeNull();
   });
 
   it.each<[string, Partial<EpisodeState>]>([
     ["the pool does not allow it", { text_continuation: false }],
     ["proposals are being thought", { thinking: "streaming", proposals: [] }],
-  ])("is not asked for where %s", async (_, state) => {
-    const { user, questions, pause } = open(state);
-    await user.type(field(), "I open");
+  ])("is not asked for where %s", (_, state) => {
+    const { questions, pause } = open(state);
+    write("I open");
     pause();
     expect(questions()).toEqual([]);
   });
 
-  it("is asked for no more where the policy cannot, until there is another one", async () => {
-    const { user, say, questions, pause, answer } = open();
-    await user.type(field(), "I op");
+  it("is not offered from candidates where the pool does not allow it", () => {
+    open({ text_continuation: false });
+    write("The m");
+    expect(ghost()).toBeNull();
+  });
+
+  it("is not offered to a page that lost control", () => {
+    const { say } = open();
+    write("The m");
+    expect(ghost()).toBe("enu.");
+    say({ type: "control.changed", control: "other", holder: "Ben" });
+    expect(ghost()).toBeNull();
+    press("Tab");
+    expect(field().value).toBe("The m");
+  });
+
+  it("is asked for no more where the policy cannot, until there is another one; an earlier one does not count", () => {
+    const { say, questions, pause, answer } = open();
+    write("I op");
+    pause();
+    answer("", { code: "unsupported", policy: { ...POLICY, revision: "r0" } });
+    write("I open");
+    pause();
+    expect(questions()).toHaveLength(2);
+    answer("", { code: "unsupported", policy: POLICY });
+    write("I open it");
+    pause();
+    expect(questions()).toHaveLength(2);
+    say({ type: "proposals.ready", version: 5, proposals: PROPOSALS, policy: { ...POLICY, revision: "r2" } });
+    pause();
+    expect(questions()).toHaveLength(3);
+  });
+
+  it("is asked for again at the next step where the policy could not: its server may be mended", () => {
+    const { say, questions, pause, answer } = open();
+    write("I op");
     pause();
     answer("", { code: "unsupported" });
-    await user.keyboard("en");
-    pause();
-    expect(questions()).toHaveLength(1);
-    say({ type: "proposals.ready", version: 5, proposals: PROPOSALS, policy: { ...POLICY, revision: "r2" } });
+    say({ type: "step.added", version: 5, step: STEP, pending: null });
+    say({ type: "proposals.ready", version: 6, proposals: [], policy: POLICY });
     pause();
     expect(questions()).toHaveLength(2);
   });
+
+  it("names the keys of the computer at hand", () => {
+    vi.spyOn(navigator, "platform", "get").mockReturnValue("MacIntel");
+    const { offered, status } = open();
+    offered("I op", "en the menu");
+    expect(status()).toContain("Option+Right");
+  });
 });
 
-it("continues text that is to be typed, with its thought", async () => {
-  const { user, questions, pause, answer } = open();
-  await user.type(field(), "I greet.");
-  await user.click(screen.getByRole("radio", { name: "Type" }));
-  await user.keyboard("hel");
+it("is never asked for in a text for the machine, which may be a password", () => {
+  const { questions, pause } = open();
+  fireEvent.click(screen.getByRole("radio", { name: "Type" }));
+  fireEvent.change(screen.getByLabelText(/Text to type/), { target: { value: "hunter2" } });
   pause();
-  expect(questions().at(-1)).toMatchObject({ part: "action", thought: "I greet.", action: { kind: "type_text", text: "hel" } });
-  answer("lo");
-  expect(ghost()).toBe("lo");
+  expect(questions()).toEqual([]);
 });
 
 it.each([
-  ['type_text("hel")', 14, { text: "lo" }, "lo", 'type_text("hello")'],
-  ["cli", 3, { text: "", action: { kind: "click", x: 5, y: 6 } as const }, "ck(5, 6)", "click(5, 6)"],
-])("continues %s in the command line, where the right arrow takes it", async (written, caret, answered, rest, whole) => {
-  const { user, pause, say, questions } = open();
-  await user.type(field(), "I greet.");
-  const editor = EditorView.findFromDOM(screen.getByTestId("command-line"));
-  vi.spyOn(EditorView.prototype, "hasFocus", "get").mockReturnValue(true); // this document cannot show an editor's selection
-  act(() => editor?.dispatch({ changes: { from: 0, insert: written }, selection: { anchor: caret } }));
-  pause();
-  say({ type: "text.continued", action: null, code: "", request: questions().at(-1)?.request ?? 0, ...answered });
-  expect(editor?.dom.querySelector(".cm-ghost")?.textContent).toBe(rest);
-  act(() => void fireEvent.keyDown(editor?.contentDOM ?? document.body, { key: "ArrowRight", keyCode: 39 }));
-  expect(editor?.state.doc.toString()).toBe(whole);
+  ["en the menu", "en"],
+  [" the menu", " the"],
+  ["Rename. Then", "Rename."],
+  ["打开菜单，再重命名", "打开"],
+  [" …", " …"],
+])("takes the first word of %j", (text, word) => {
+  expect(firstWord(text)).toBe(word);
 });

@@ -2,6 +2,7 @@
 import { Textarea, VisuallyHidden, type TextareaProps } from "@mantine/core";
 import { useLayoutEffect, useRef, useState, type KeyboardEvent, type Ref } from "react";
 
+import { isMac } from "@/shared/commands/keys";
 import { useI18n } from "@/shared/i18n/i18n";
 
 import styles from "./step.module.css";
@@ -30,6 +31,7 @@ export function GhostTextarea({ value, question, written, onChange, onTake, onKe
   const ready = isAtEnd && !composing ? question : null;
   const continuation = useContinuation(value, ready, (taken) => onTake(value + taken), written);
   const offers = continuation.rest !== "";
+  const announced = useAnnounced(value, continuation.rest);
   return (
     <>
       <Textarea
@@ -50,9 +52,17 @@ export function GhostTextarea({ value, question, written, onChange, onTake, onKe
           </div>
         )}
       />
-      <VisuallyHidden role="status">{offers && t("step.continuation", { text: continuation.rest.trim() })}</VisuallyHidden>
+      <VisuallyHidden role="status">{offers && t("step.continuation", { text: announced, key: isMac() ? "Option" : "Ctrl" })}</VisuallyHidden>
     </>
   );
+}
+
+/** What is said of a continuation: once for each, while it is typed along and taken a word at a time. */
+function useAnnounced(value: string, rest: string): string {
+  const [announced, setAnnounced] = useState({ whole: "", text: "" });
+  const isNew = rest !== "" && announced.whole !== value + rest;
+  if (isNew) setAnnounced({ whole: value + rest, text: rest.trim() });
+  return isNew ? rest.trim() : announced.text;
 }
 
 const COPIED = ["font", "letterSpacing", "lineHeight", "padding", "borderWidth", "tabSize"] as const;

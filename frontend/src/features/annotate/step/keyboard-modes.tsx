@@ -1,4 +1,5 @@
 /** Text and hotkeys as one types them: a field for any input method, and a place that catches chords. */
+import { Textarea } from "@mantine/core";
 import { useEffect, useRef, useState, type KeyboardEvent } from "react";
 
 import { modifiersOf, pressedChord, pressedKey } from "@/shared/actions/keys";
@@ -6,13 +7,12 @@ import { formatKeys } from "@/shared/actions/words";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
-import { GhostTextarea } from "./ghost-textarea";
 import styles from "./step.module.css";
 
 /** Enter types it, Ctrl+Enter types it and presses Enter, Shift+Enter is a new line. */
 export function TypeMode() {
   const { t } = useI18n();
-  const { perform, setMode, viewportRef, draft } = useWorkspace();
+  const { perform, setMode, viewportRef } = useWorkspace();
   const [text, setText] = useState("");
   const leave = () => {
     setMode("point");
@@ -29,13 +29,11 @@ export function TypeMode() {
     event.stopPropagation();
   };
   return (
-    <GhostTextarea
+    <Textarea
       label={t("step.type")}
       description={t("step.type.help")}
       value={text}
-      question={{ part: "action", thought: draft.thought, action: { kind: "type_text", text } }}
-      onChange={setText}
-      onTake={setText}
+      onChange={(event) => setText(event.currentTarget.value)}
       onKeyDown={key}
       autosize
       minRows={1}

@@ -75,7 +75,7 @@ function Composer() {
         ref={thoughtRef}
         value={draft.thought}
         placeholder={t("step.thought.placeholder")}
-        question={draft.thought === draft.original ? null : { part: "thought", thought: draft.thought, action: null }}
+        question={draft.thought === draft.original ? null : { thought: draft.thought }}
         written={episode.proposals.map((proposal) => proposal.thought).filter((written) => written !== draft.original)}
         onChange={(thought) => setDraft({ ...draft, thought, taken: rangesAfterEdit(draft.taken, draft.thought, thought) })}
         onTake={(thought) => setDraft({ ...draft, thought, taken: [...draft.taken, [draft.thought.length, thought.length]] })}

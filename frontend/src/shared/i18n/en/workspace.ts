@@ -166,7 +166,7 @@ export const workspaceMessages = {
   "step.later": "can be written later",
   "step.thought_missing": "write the thought, then Enter",
   "step.thought_foreign": "this thought explains another action: write your own, then Enter",
-  "step.continuation": "Suggested: {text}. Tab takes it, Ctrl+Right a word of it.",
+  "step.continuation": "Suggested: {text}. Tab takes it, {key}+Right a word of it.",
   "step.diff": "Changes to the candidate's thought",
   "step.command": "Action",
   "step.command.placeholder": "click on the picture, or write click(512, 388)",

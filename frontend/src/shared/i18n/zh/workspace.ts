@@ -162,7 +162,7 @@ export const workspaceMessages: Record<keyof typeof english, Message> = {
   "step.later": "可稍后补写",
   "step.thought_missing": "写下思考，然后按回车",
   "step.thought_foreign": "此思考说明的是另一个动作：请写下自己的思考，然后按 Enter",
-  "step.continuation": "建议：{text}。按 Tab 采用，按 Ctrl+右箭头采用一个词。",
+  "step.continuation": "建议：{text}。按 Tab 采用，按 {key}+右箭头采用一个词。",
   "step.diff": "对候选思考的修改",
   "step.command": "动作",
   "step.command.placeholder": "在画面上单击，或写 click(512, 388)",
