@@ -6,8 +6,8 @@ import json
 from agent_backend.interfaces import EpisodeCommand
 
 LATER_FIELDS = {"continued_characters": 0}
-"""Fields that commands got later, with their defaults. A default is left out, so that a command keeps the digest that an
-earlier release stored for it."""
+"""Fields that commands got later, with their defaults. A default is left out, so that a command keeps the digest that
+an earlier release stored for it."""
 
 
 def digest_of(command: EpisodeCommand) -> str:

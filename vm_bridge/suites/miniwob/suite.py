@@ -76,7 +76,7 @@ class MiniWob:
         if size is not None:
             parameters["size"] = list(size)
             _size(parameters, size)
-            marks += [f"{size[0]}x{size[1]}"] if size != minimum_size(name) else []
+            marks += [f"{size[0]}x{size[1]}"] if size in OFFERED_SIZES and size != minimum_size(name) else []
         return Task(
             id="-".join((f"{NAME}/{name}", *marks)),
             instruction=_instruction(name, seed),
