@@ -140,8 +140,10 @@ def create_app() -> FastAPI:
 def configure_logging() -> None:
     """To standard error, in each process once."""
     log_to_stderr(os.environ)
-    # It would write the tickets of WebSockets down.
-    logging.getLogger("uvicorn.error").addFilter(lambda record: "WebSocket" not in str(record.msg))
+    # It would write the tickets of WebSockets down, and below INFO their headers and all that they carry.
+    server = logging.getLogger("uvicorn.error")
+    server.addFilter(lambda record: "WebSocket" not in str(record.msg))
+    server.setLevel(max(logging.INFO, logging.getLogger().level))
     logging.getLogger("aioice").setLevel(logging.WARNING)  # every candidate pair of every viewer otherwise
 
 

@@ -1,5 +1,7 @@
 """Beginning the commands of benchmark runs, in a worker: they would slow the desks of a web process down."""
 
+import shutil
+
 from django.conf import settings
 from django.core.cache import cache
 
@@ -26,7 +28,10 @@ def run_spawn_job(name: str) -> None:
 
 @app.task(name="benchmark_runs.due")
 def runs_due_job() -> None:
-    """Begin pending runs for which there is a place by now, and those whose command was killed."""
+    """Begin pending runs for which there is a place by now, and those whose command was killed; remove what is left of
+    deleted ones."""
+    for leftover in settings.ENV.data.glob("deleted-*"):
+        shutil.rmtree(leftover, ignore_errors=True)
     for run in run_folder.pending_runs(selectors.runs_folder()):
         if not run_folder.is_running(run):
             run_queue(run.name)

@@ -131,7 +131,11 @@ def _unfinished(user: User) -> list[BenchmarkRunRow]:
 def _last_change(folder: Path) -> float:
     """When the command of a run wrote last (seconds since the epoch)."""
     files = (folder / run_folder.LOG_FILE, progress_path(folder / ATTEMPTS_FOLDER), folder)
-    return max(file.stat().st_mtime for file in files if file.exists())
+    found = list[float]()
+    for file in files:
+        with contextlib.suppress(FileNotFoundError):
+            found.append(file.stat().st_mtime)
+    return max(found, default=0.0)
 
 
 def _read_row(folder: Path, user: User) -> BenchmarkRunRow | None:

@@ -146,10 +146,13 @@ def run_delete(*, user: User, name: str) -> None:
         raise Forbidden("Only admins delete evaluations that others started.")
     selectors.run_over_check(folder)
     removed = settings.ENV.data / f"deleted-{folder.name[-150:]}-{secrets.token_hex(6)}"
-    with run_folder.held(folder) as free:
-        if not free:
-            raise Conflict("The command of this run ends just now: try again.", code="run_active")
-        folder.rename(removed)
+    try:
+        with run_folder.held(folder) as free:
+            if not free or run_folder.is_pending(folder):
+                raise Conflict("The command of this run ends or begins just now: try again.", code="run_active")
+            folder.rename(removed)
+    except FileNotFoundError:
+        raise NotFound("There is no such run.", field="run") from None
     audit_record(actor=user, verb="benchmark.deleted", subject=f"benchmark:{name}")
     shutil.rmtree(removed, ignore_errors=True)
 

@@ -98,6 +98,7 @@ def _scored_reports() -> tuple[ScoredReport, ...]:
             created_at=report.created_at,
         )
         for report in scored[:MAX_REPORTS]
+        if report.document.judge
     )
 
 

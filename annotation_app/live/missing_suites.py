@@ -1,4 +1,4 @@
-"""Stored tasks whose suite, or whose place in it, this version does not have: nobody can be given them."""
+"""Stored tasks whose suite, or whose place in it, this version does not have: they cannot be given out."""
 
 from collections import defaultdict
 
@@ -10,7 +10,7 @@ from annotation_app.tasks.selectors import suite_tasks_waiting
 from protocol.base import FrozenModel
 from protocol.trajectory.tasks import format_task_kind
 
-CACHE_KEY, CACHE_SECONDS = "tasks:missing-suites", 60
+CACHE_KEY, CACHE_SECONDS, UNREACHABLE_SECONDS = "tasks:missing-suites", 60, 10
 
 
 class MissingSuite(FrozenModel):
@@ -29,10 +29,9 @@ def missing_suites() -> tuple[MissingSuite, ...]:
     if known is not None:
         return tuple(map(MissingSuite.model_validate, known))
     choices = async_to_sync(machine_choices)()
-    if not choices.reachable:
-        return ()
-    found = _missing(choices)
-    cache.set(CACHE_KEY, [one.model_dump() for one in found], CACHE_SECONDS)
+    found = _missing(choices) if choices.reachable else ()
+    seconds = CACHE_SECONDS if choices.reachable else UNREACHABLE_SECONDS
+    cache.set(CACHE_KEY, [one.model_dump() for one in found], seconds)
     return found
 
 

@@ -73,8 +73,10 @@ def pools_by_image(*, waiting: bool = False) -> dict[str, list[str]]:
 
 
 def suite_tasks_waiting(*, other_than: Collection[str]) -> list[tuple[int, str, str, int]]:
-    """The number and name of a pool, a kind, and how many tasks of it wait there: of suites, and not of these kinds."""
-    waiting = Task.objects.filter(state=TaskState.WAITING).exclude(kind__in=other_than).exclude(kind="")
+    """The number and name of a pool, a kind, and how many tasks of it wait there: of suites, and not of these kinds.
+    Pools that are paused or stopped are left out."""
+    given_out = Task.objects.filter(state=TaskState.WAITING, pool__paused=False, pool__stopped_at__isnull=True)
+    waiting = given_out.exclude(kind__in=other_than).exclude(kind="")
     of_suites = waiting.annotate(text=Cast("definition", TextField())).exclude(text__contains=NO_SUITE)
     counted = of_suites.order_by().values_list("pool", "pool__name", "kind").annotate(n=Count("pk"))
     return [(pool, name, kind, count) for pool, name, kind, count in counted]

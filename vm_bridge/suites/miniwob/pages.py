@@ -10,9 +10,9 @@ HOST = "miniwob.test"
 INSTRUCTIONS = Path(__file__).with_name("instructions.json")
 FLIGHT = "flight-"
 """How the names of the package's flight pages begin here."""
-PLAIN, FLIGHTS = (332, 214), (600, 700)
-"""A task takes 160x210 pixels (375x667), the package's own display lies beside it. In a narrower window some pages lay
-themselves out wrongly: the dialog of click-dialog would begin left of it."""
+PLAIN, FLIGHTS, BARE = (332, 214), (600, 700), (160, 210)
+"""A task takes 160x210 pixels (`BARE`; flights 375x667), the package's own display lies beside it. In a narrower window
+some pages lay themselves out wrongly: the dialog of click-dialog would begin left of it."""
 
 
 @cache

@@ -13,7 +13,15 @@ from vm_bridge.browser import ScriptFailed, Session, StaticSite
 from vm_bridge.errors import InvalidAction, UnknownTask
 from vm_bridge.machine import ExpertSuggestion
 from vm_bridge.suites.miniwob.clicker import suggest_action
-from vm_bridge.suites.miniwob.pages import HOST, checksum, minimum_size, page_paths, pages_folder, read_instructions
+from vm_bridge.suites.miniwob.pages import (
+    BARE,
+    HOST,
+    checksum,
+    minimum_size,
+    page_paths,
+    pages_folder,
+    read_instructions,
+)
 from vm_bridge.suites.web.manifest import OFFERED_SIZES
 from vm_bridge.suites.web_suite import Scene, TaskProgress
 
@@ -76,7 +84,7 @@ class MiniWob:
         if size is not None:
             parameters["size"] = list(size)
             _size(parameters, size)
-            marks += [f"{size[0]}x{size[1]}"] if size in OFFERED_SIZES and size != minimum_size(name) else []
+            marks += [f"{size[0]}x{size[1]}"] if size not in (minimum_size(name), BARE) else []
         return Task(
             id="-".join((f"{NAME}/{name}", *marks)),
             instruction=_instruction(name, seed),

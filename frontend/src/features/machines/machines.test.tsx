@@ -105,7 +105,7 @@ describe("the machines page", () => {
       const fleet: Fleet = { at: AT, machines: [], hosts: [], images: [], queue: [], quotas: [], missing: [], losses: [] };
       return Promise.resolve(method === "GET" ? Response.json(fleet) : new Response(null, { status: 204 }));
     });
-    await user.click(screen.getByRole("button", { name: "Edit the limit of ada" }));
+    await user.click(screen.getByRole("button", { name: "Edit the limit of User ada" }));
     const limit = await screen.findByLabelText("Machines at once");
     await user.clear(limit);
     await user.type(limit, "5{Enter}");

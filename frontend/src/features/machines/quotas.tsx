@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import type { Quota } from "@/generated/api";
-import { useI18n } from "@/shared/i18n/i18n";
+import { useI18n, type Translate } from "@/shared/i18n/i18n";
 import { DataTable } from "@/shared/ui/tables/data-table";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
@@ -17,6 +17,8 @@ const MAX_LIMIT = 100_000;
 const DEBOUNCE_MS = 200;
 /** The name of a quota for all without one of their own. */
 const EACH = "*";
+
+const namedBy = ({ scope, name }: Quota, t: Translate): string => `${t(`machines.quota.${scope}`)} ${name === EACH ? t("machines.quota.each") : name}`;
 
 export function QuotaTable({ quotas }: { quotas: readonly Quota[] }) {
   const { t } = useI18n();
@@ -47,7 +49,7 @@ export function QuotaTable({ quotas }: { quotas: readonly Quota[] }) {
             kind: "actions",
             cell: (quota) => (
               <>
-                <Button variant="default" size="compact-xs" aria-label={t("machines.quota.edit_one", { name: quota.name })} onClick={() => setEdited(quota)}>
+                <Button variant="default" size="compact-xs" aria-label={t("machines.quota.edit_one", { name: namedBy(quota, t) })} onClick={() => setEdited(quota)}>
                   {t("machines.quota.edit")}
                 </Button>
                 <Button
@@ -70,7 +72,7 @@ export function QuotaTable({ quotas }: { quotas: readonly Quota[] }) {
           },
         ]}
       />
-      <Dialog opened={edited !== null} onClose={() => setEdited(null)} title={t("machines.quota.edit_one", { name: edited?.name ?? "" })}>
+      <Dialog opened={edited !== null} onClose={() => setEdited(null)} title={edited ? t("machines.quota.edit_one", { name: namedBy(edited, t) }) : ""}>
         {edited && <QuotaForm edited={edited} onDone={() => setEdited(null)} />}
       </Dialog>
     </>

@@ -51,7 +51,7 @@ export const benchmarkMessages = {
   "benchmarks.resume_one": "Resume {run}",
   "benchmarks.restart": "Start again",
   "benchmarks.restart_one": "Start again: {run}",
-  "benchmarks.restart.ask": "The same evaluation is made from the beginning, as a run of its own. What this one has made stays.",
+  "benchmarks.restart.ask": "The same evaluation is made from the beginning, as a run of its own. The results of this run are kept.",
   "benchmarks.delete": "Delete",
   "benchmarks.delete_one": "Delete {run}",
   "benchmarks.delete.ask": "The run and all its attempts are deleted for good. A report that was registered of it stays.",
