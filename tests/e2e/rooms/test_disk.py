@@ -86,7 +86,7 @@ async def test_a_disk_that_fills_is_told_and_floods_no_log(
         await assert_accessible(page, "a disk that fills")
         assert await _has_room(page) == (200, True, True), "it is told before it is full"
 
-        mount(disk, "256k")
+        mount(disk, "32k")
         await page.reload()
         await expect(row.get_by_text("There is hardly room left.")).to_be_visible(timeout=BOUND_MS)
         assert await _has_room(page) == (200, False, False)
