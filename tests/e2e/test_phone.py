@@ -1,5 +1,6 @@
 """A phone at the desk: taps, a swipe, a long press and the phone's buttons, from the queue to the exported record."""
 
+import asyncio
 import re
 import shutil
 from pathlib import Path
@@ -68,11 +69,13 @@ async def hold(episode_page: EpisodePage, at: Point) -> None:
 
 
 async def slide(episode_page: EpisodePage, start: Point, end: Point) -> None:
-    """Press at one place and let go at the other."""
+    """Press at one place and let go at the other. The first move follows the press at once, since a pause makes it a
+    long press."""
     mouse = episode_page.page.mouse
-    await mouse.move(*await episode_page.place(start.x, start.y))
-    await mouse.down()
-    await mouse.move(*await episode_page.place(end.x, end.y), steps=6)
+    begin, finish = await episode_page.place(start.x, start.y), await episode_page.place(end.x, end.y)
+    await mouse.move(*begin)
+    await asyncio.gather(mouse.down(), mouse.move((begin[0] + finish[0]) / 2, (begin[1] + finish[1]) / 2))
+    await mouse.move(*finish, steps=3)
     await mouse.up()
     await expect(episode_page.line).to_have_text(re.compile("^swipe"), timeout=BOUND_MS)
 
@@ -133,7 +136,8 @@ async def test_apps_and_buttons_of_the_phone_are_a_key_away(sign_in: SignIn, scr
     await page.keyboard.press("Home")
     await episode_page.stepped(2)
     await episode_page.think("A tap on the dock.")
-    await page.mouse.click(*await episode_page.place(157, 807))
+    await page.mouse.move(*await episode_page.place(157, 807))
+    await asyncio.gather(page.mouse.down(), page.mouse.up())
     await override(episode_page, "Enter")
     assert [step.action for step in await episode_page.steps()] == [
         OpenApp(name="Clock"),

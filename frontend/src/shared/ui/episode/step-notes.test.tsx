@@ -29,7 +29,7 @@ describe("what a step tells", () => {
     const action = { kind: "click", x: 1, y: 2 } as const;
     expect(textOf({ action, decision: "override", thought: "", thought_timing: "owed" })).toContain("Thought to be written");
     expect(textOf({ action, decision: "override", thought_timing: "later" })).toContain("Thought written later");
-    expect(textOf({ action, decision: "override", continued_characters: 12 })).toContain("12 characters suggested");
+    expect(textOf({ action, decision: "override", continued_characters: 12 })).toContain("12 characters taken from suggestions");
   });
 
   it("lists the inputs of a takeover", () => {
