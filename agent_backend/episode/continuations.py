@@ -55,7 +55,7 @@ class ContinuationRequester:
         self._closed = False
 
     def request(self, draft: ContinueText, reply: Emit) -> None:
-        """Ask for a continuation, which is told to `reply`; it takes the place of the one before."""
+        """Ask for a continuation and emit it to `reply`. A request that still runs is dropped."""
         self.cancel()
         if self._closed:
             return

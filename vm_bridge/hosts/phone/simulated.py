@@ -113,7 +113,7 @@ class PhoneSandbox:
             unused, self._pristine = self._pristine and not self._phone.acted, False
             if fence is not None and task is not None:
                 await self._phone.admit(fence)
-                if unused and self._suits(task) and await self.booted():
+                if unused and self._suits(task) and await self._answers():
                     return await self._local.assign(task)
                 self._phone.detach()
                 await self._local.prepare(fence, task)
@@ -138,9 +138,9 @@ class PhoneSandbox:
     async def healthy(self) -> bool:
         if self._changing.locked():
             return True  # it starts again, which has a bound of its own
-        return await self._local.healthy() and await self.booted()
+        return await self._local.healthy() and await self._answers()
 
-    async def booted(self) -> bool:
+    async def _answers(self) -> bool:
         """Whether the phone answers over adb."""
         try:
             async with asyncio.timeout(HEALTH_SECONDS):

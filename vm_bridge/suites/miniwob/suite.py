@@ -22,7 +22,7 @@ from vm_bridge.suites.miniwob.pages import (
     pages_folder,
     read_instructions,
 )
-from vm_bridge.suites.web.manifest import OFFERED_SIZES
+from vm_bridge.suites.web.manifest import offered_sizes
 from vm_bridge.suites.web_suite import Scene, TaskProgress
 
 NAME = "miniwob"
@@ -98,8 +98,7 @@ class MiniWob:
 
     def sizes(self, name: str) -> tuple[tuple[int, int], ...]:
         """The sizes that a page is chosen from, its own first: it shows all of its task at each."""
-        own = minimum_size(name)
-        return own, *(size for size in OFFERED_SIZES if size[0] >= own[0] and size[1] >= own[1])
+        return offered_sizes(minimum_size(name), minimum_size(name))
 
     def scene(self, task: Task) -> Scene:
         """The package's own files, under a host of their own."""

@@ -24,6 +24,12 @@ LANGUAGES: tuple[Language, ...] = ("en", "zh")
 Sentence = Annotated[str, StringConstraints(min_length=2, max_length=2_000)]
 
 
+def offered_sizes(own: tuple[int, int], least: tuple[int, int]) -> tuple[tuple[int, int], ...]:
+    """The sizes that a task's screen is chosen from: its own, then the offered ones of at least `least` (pixels)."""
+    others = (size for size in OFFERED_SIZES if size != own and size[0] >= least[0] and size[1] >= least[1])
+    return own, *others
+
+
 class LocalizedText(FrozenModel):
     """One text in both languages."""
 

@@ -16,7 +16,7 @@ from vm_bridge.errors import UnknownTask, VerifierFailed
 from vm_bridge.machine import ExpertSuggestion
 from vm_bridge.suites.web.responses import SiteResponder
 from vm_bridge.suites.web.task_folder import TaskFolder, read_task_folders
-from vm_bridge.suites.web.tasks import make_task, offered_sizes, page_parameters, parse_variant
+from vm_bridge.suites.web.tasks import make_task, page_parameters, parse_variant, sizes_of
 from vm_bridge.suites.web_suite import Scene, TaskProgress
 
 STATE = "window.pilothouse && window.pilothouse.state ? window.pilothouse.state() : null"
@@ -80,7 +80,7 @@ class FolderSuite:
 
     def sizes(self, name: str) -> tuple[tuple[int, int], ...]:
         """The sizes that a task's screen is chosen from, its own first. Raises UnknownTask."""
-        return offered_sizes(self.folder(name))
+        return sizes_of(self.folder(name))
 
     def make(
         self,

@@ -6,7 +6,7 @@ from pydantic import JsonValue
 
 from protocol.trajectory.tasks import Language, Task
 from vm_bridge.errors import InvalidAction
-from vm_bridge.suites.web.manifest import LANGUAGES, OFFERED_SIZES, SMALL_SIZE
+from vm_bridge.suites.web.manifest import LANGUAGES, SMALL_SIZE, offered_sizes
 from vm_bridge.suites.web.task_folder import TaskFolder
 
 LEAST_SIZE = (480, 360)
@@ -86,11 +86,9 @@ def page_parameters(folder: TaskFolder, terms: TaskVariant) -> dict[str, JsonVal
     }
 
 
-def offered_sizes(folder: TaskFolder) -> tuple[tuple[int, int], ...]:
+def sizes_of(folder: TaskFolder) -> tuple[tuple[int, int], ...]:
     """The sizes that its screen is chosen from, its own first; other sizes above the least are accepted too."""
-    own, least = folder.manifest.size, _least_size(folder)
-    others = (size for size in OFFERED_SIZES if size != own and size[0] >= least[0] and size[1] >= least[1])
-    return own, *others
+    return offered_sizes(folder.manifest.size, _least_size(folder))
 
 
 def _size(folder: TaskFolder, size: JsonValue) -> tuple[int, int]:
