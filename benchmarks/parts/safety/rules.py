@@ -1,4 +1,4 @@
-"""Whom a route lets in, as rows of `permissions.ROUTES` say it."""
+"""Rules for `permissions.ROUTES`: which roles a route accepts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,15 +15,14 @@ JSON = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Whom a route lets in; the others are told 401 without a sign-in, else 403, or 404 where it is to be hidden from
-    them that there is such a thing."""
+    """Which callers a route accepts. Others get 401 without a sign-in, 404 where the object is hidden from them, else
+    403."""
 
     callers: frozenset[Caller]
     hidden: frozenset[Caller] = frozenset()
     body: Callable[[Things], dict[str, Any]] = field(default=lambda things: {})
     absent: bool = False
-    """Whether those who are let in are told 404 here: what they ask of is only there while a machine runs, or takes two
-    episodes."""
+    """Whether accepted callers get 404 here: the object needs a running machine or two episodes."""
     path: str = ""
     """What follows the path: a query that the route insists on."""
 
@@ -34,7 +33,7 @@ def body_of(**fields: Any) -> Callable[[Things], dict[str, Any]]:
 
 
 def only(*callers: Caller, **rule: Any) -> Rule:
-    """For these roles; the rest are told that it is not for them."""
+    """For these roles; others get 403."""
     return Rule(frozenset(callers), **rule)
 
 
@@ -44,7 +43,7 @@ def open_to_all(**rule: Any) -> Rule:
 
 
 def everybody(**rule: Any) -> Rule:
-    """For whoever is signed in."""
+    """For everybody who is signed in."""
     return Rule(SIGNED_IN, **rule)
 
 
@@ -54,7 +53,7 @@ def owner_and_staff(**rule: Any) -> Rule:
 
 
 def staff(**rule: Any) -> Rule:
-    """For whoever may see the work of others."""
+    """For reviewers, researchers and admins."""
     return Rule(frozenset({"reviewer", "researcher", "admin"}), **rule)
 
 
