@@ -63,6 +63,7 @@ def drills_load(*pools: tuple[str, str]) -> None:
         policy = PolicyRevision.objects.get(name="expert" if demo[name].platform == "browser" else "scripted")
         image = demo[name].platform
         made = pool_ensure(name=pool, members=members, policy=policy, image=image, record=False, text_continuation=True)
+        made.members.set(members)  # a test that is run again meets the pool as it was at first
         tasks_add(pool=made, definitions=copies)
 
 

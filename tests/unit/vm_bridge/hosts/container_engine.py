@@ -149,7 +149,8 @@ class _Handler(BaseHTTPRequestHandler):
             data = json.dumps(message).encode() + b"\r\n"
             self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
         if not self.fake.build_ends:
-            self.connection.recv(1)  # until the caller goes
+            with suppress(ConnectionResetError):
+                self.connection.recv(1)  # until the caller goes
             return self.fake.cancelled.set()
         if not any("error" in message for message in self.fake.build):
             self.fake.images[query["t"][0]] = {"Size": 1000, "Created": len(self.fake.images), "RepoTags": query["t"]}
