@@ -65,7 +65,7 @@ async def test_a_pool_from_a_file_is_assigned_and_worked_on(sign_in: SignIn) -> 
 
 
 async def test_people_are_dragged_and_pools_changed_together(sign_in: SignIn, platform: TemporaryPlatform) -> None:
-    names = ("Board one", "Board two")
+    names = ("1st board", "2nd board")  # first in the order: nothing scrolls while somebody is dragged
     pools = tuple((name, "say_hello") for name in names)
     platform.manage("shell", "-c", f"from tests.e2e.drills import drills_load; drills_load(*{pools!r})")
     page = await sign_in("admin", "/pools")
@@ -73,18 +73,18 @@ async def test_people_are_dragged_and_pools_changed_together(sign_in: SignIn, pl
     ada = page.get_by_role("listitem").and_(page.locator("[draggable=true]")).filter(has_text="Ada Annotator")
     undo = page.get_by_role("button", name=re.compile("^Undo"))
 
-    await one.get_by_role("button", name="Take Ada Annotator out of Board one").click(timeout=BOUND_MS)
+    await one.get_by_role("button", name="Take Ada Annotator out of 1st board").click(timeout=BOUND_MS)
     await expect(one.get_by_text("Ada Annotator")).to_have_count(0, timeout=BOUND_MS)
     await undo.click(timeout=BOUND_MS)
     await expect(one.get_by_text("Ada Annotator")).to_be_visible(timeout=BOUND_MS)
-    await one.get_by_role("button", name="Take Ada Annotator out of Board one").click()
+    await one.get_by_role("button", name="Take Ada Annotator out of 1st board").click()
     await expect(one.get_by_text("Ada Annotator")).to_have_count(0, timeout=BOUND_MS)
-    await ada.drag_to(one)
+    await ada.drag_to(one, target_position={"x": 40, "y": 12})
     await expect(one.get_by_text("Ada Annotator")).to_be_visible(timeout=BOUND_MS)
 
     await ada.get_by_role("button", name="Pools of Ada Annotator").focus()
     await page.keyboard.press("Enter")
-    item = page.get_by_role("menuitemcheckbox", name="Board two")
+    item = page.get_by_role("menuitemcheckbox", name="2nd board")
     await expect(item).to_have_attribute("aria-checked", "true", timeout=BOUND_MS)
     for _ in range(await page.get_by_role("menuitemcheckbox").count()):
         await page.keyboard.press("ArrowDown")
