@@ -115,7 +115,7 @@ def watch(*, user: User, machine_id: str, kind: WatchableStream, host: str) -> t
         machine_id=machine.id,
         fencing_token=machine.fencing_token,
     )
-    _audit(user, "machine.watch", machine.id, session=machine.session)
+    _audit(user, "machine.watch", f"machine:{machine.id}", session=machine.session)
     ticket = mint_ticket(host_key(machine.host), claim, ttl=TICKET_TTL_SECONDS)
     return ticket, stream_url(kind, ticket, host=host, bridge=machine.host)
 
@@ -129,14 +129,15 @@ def reclaim(*, user: User, machine_id: str, reason: str) -> None:
         return machine
 
     machine = _query_as_admin(user, take)
-    _audit(user, "machine.reclaim", machine.id, reason=reason, holder=machine.holder, session=machine.session)
+    details = {"reason": reason, "holder": machine.holder, "session": machine.session}
+    _audit(user, "machine.reclaim", f"machine:{machine.id}", **details)
     _notify_annotator(machine.session, reason)
 
 
 def drain(*, user: User, host: str, draining: bool) -> None:
     """Empty a host as its leases end, or let it be filled again. Raises Forbidden, NotFound, Conflict."""
     _query_as_admin(user, lambda fleet: fleet.set_draining(host, draining=draining))
-    _audit(user, "host.drain" if draining else "host.undrain", host)
+    _audit(user, "host.drain" if draining else "host.undrain", f"host:{host}")
 
 
 def warm(*, user: User, image: str, count: int) -> None:
@@ -148,13 +149,13 @@ def warm(*, user: User, image: str, count: int) -> None:
         await fleet.set_warm_target(image=image, count=count)
 
     _query_as_admin(user, keep)
-    _audit(user, "image.warm", image, count=count)
+    _audit(user, "image.warm", f"image:{image}", count=count)
 
 
 def quota_set(*, user: User, scope: Literal["user", "pool"], name: str, limit: int | None) -> None:
     """Set or lift a limit. Raises Forbidden, Conflict."""
     _query_as_admin(user, lambda fleet: fleet.set_quota(Quota(scope=scope, name=name, limit=limit)))
-    _audit(user, "quota.set", f"{scope}:{name}", limit=limit)
+    _audit(user, "quota.set", f"quota:{scope}:{name}", limit=limit)
 
 
 def _query_as_admin(user: User, question: Callable[[FleetClient], Awaitable[T]]) -> T:

@@ -435,15 +435,24 @@ export interface JoinIn {
   password: string;
 }
 /**
- * One thing somebody did; `actor` is None for the system itself.
+ * One thing somebody did; `actor` is None where no person acted.
  */
 export interface AuditOut {
   id: number;
   at: string;
   actor: string | null;
+  source: AuditSource | null;
   verb: string;
   subject: string;
+  subject_name: string;
   details: string;
+}
+/**
+ * How somebody who acted came in, or which part of the platform acted (`part`).
+ */
+export interface AuditSource {
+  kind: "browser" | "token" | "command" | "job" | "part";
+  name: string;
 }
 /**
  * Entries, newest first; `next` is what to ask for the following page with.
