@@ -20,7 +20,9 @@ from agent_backend.benchmark.manifest import (
     TASK_SETS,
     InvalidManifest,
     read_manifest_file,
+    read_plan,
 )
+from agent_backend.benchmark.run_lock import is_locked
 from agent_backend.rollout.attempt_log import read_records
 from agent_backend.rollout.progress import cancel_path, progress_path
 from agent_backend.trajectory_folders import InvalidFolder
@@ -66,6 +68,12 @@ def runs_folder() -> Path:
     return folder
 
 
+def deleted_folder() -> Path:
+    """Where deleted runs lie until their files are removed: in the folder of runs, which may be on a mount of its own,
+    and one level too deep for a run."""
+    return runs_folder() / ".deleted"
+
+
 def runs_reader_check(user: User) -> None:
     """Raises Forbidden for those who neither see nor start runs."""
     role_check(user, Role.ADMIN, Role.RESEARCHER)
@@ -96,8 +104,8 @@ def unfinished_runs(*, user: User) -> UnfinishedRuns:
 
 def failed_runs(*, user: User, since: datetime) -> tuple[FailedRun, ...]:
     """Runs whose command ended since then before all attempts were made, the newest first; those that this person
-    started, or for admins all. Left out are cancelled ones, and those of which the same evaluation was started later.
-    Raises Forbidden."""
+    started, or for admins all. Left out are cancelled ones, and those of which the same evaluation was started later,
+    of the same tasks, levels and size, by the same policy. Raises Forbidden."""
     runs_reader_check(user)
     found = list[FailedRun]()
     for row in _unfinished(user):
@@ -110,12 +118,30 @@ def failed_runs(*, user: User, since: datetime) -> tuple[FailedRun, ...]:
 
 
 def _was_started_later(row: BenchmarkRunRow) -> bool:
-    """Whether the same tasks were given to the same policy after a run."""
-    what = (row.benchmark, row.policy, row.revision)
-    requests = (run_folder.read_request(folder) for folder in runs_folder().glob("*/"))
-    return any(
-        each is not None and (each.benchmark, each.policy, each.revision) == what and each.at > row.created_at
-        for each in requests
+    """Whether the same tasks were given to the same policy after a run, at the same levels and in the same size."""
+    folder = runs_folder() / row.name
+    own = run_folder.read_request(folder)
+    scope = _manifest_scope(folder) if own is None else run_folder.request_scope(own)
+    for other in runs_folder().glob("*/"):
+        request = run_folder.read_request(other)
+        if request is None or request.at <= row.created_at or run_folder.request_scope(request) != scope:
+            continue
+        if own is None or run_folder.have_same_tasks(own, request):
+            return True
+    return False
+
+
+def _manifest_scope(folder: Path) -> run_folder.RunScope:
+    """What a run of the command line attempts. Raises InvalidManifest."""
+    manifest = read_manifest_file(folder / MANIFEST_FILE)
+    plan = read_plan(manifest)
+    return run_folder.RunScope(
+        benchmark=manifest.name,
+        policy=plan.policy.name,
+        revision=plan.policy.revision,
+        tasks=frozenset() if manifest.name in TASK_SETS else frozenset(plan.names),
+        levels=frozenset(map(str, plan.levels)),
+        size="" if plan.size is None else "{}x{}".format(*plan.size),
     )
 
 
@@ -340,7 +366,10 @@ def _status(folder: Path, progress: RolloutProgress | None) -> RunStatus:
 
 
 def _is_made(folder: Path, progress: RolloutProgress | None) -> bool:
-    """Whether the command of a run runs: that of a run of the command line is heard of, any other holds a lock."""
+    """Whether the command of a run runs: it holds a lock. One of the command line is also heard of, on a mount without
+    locks too."""
+    if is_locked(folder):
+        return True
     if (folder / run_folder.LOCK_FILE).exists():
         return run_folder.is_running(folder)
     heard = None if progress is None or progress.ended else progress.updated_at
