@@ -38,6 +38,7 @@ from annotation_app.benchmark_runs.schemas import (
     BenchmarkSuite,
     FailedRun,
     RunStatus,
+    TaskSizes,
     UnfinishedRuns,
 )
 from annotation_app.errors import Conflict, NotFound
@@ -214,8 +215,12 @@ def run_choices(*, user: User) -> BenchmarkChoices:
     sets = {name: levels[suite] for name, (suite, _) in TASK_SETS.items() if suite in levels}
     counts = {suite.name: len(suite.tasks) for suite in machines.suites}
     counts |= {name: len(tasks) for name, (_, tasks) in TASK_SETS.items()}
-    screens = {suite.name: _screen_sizes(suite) for suite in machines.suites}
-    screens |= {name: screens[suite] for name, (suite, _) in TASK_SETS.items() if suite in screens}
+    screens = {suite.name: _task_sizes(suite) for suite in machines.suites}
+    screens |= {
+        name: tuple(each for each in screens[suite] if each.name in tasks)
+        for name, (suite, tasks) in TASK_SETS.items()
+        if suite in screens
+    }
     scripted = scripted_names(machines)
     pools = tuple(sorted(Pool.objects.values_list("name", flat=True), key=natural_key))
     revisions = PolicyRevision.objects.filter(retired_at=None).exclude(base_url=EXPERT_URL).order_by("-id")
@@ -238,9 +243,8 @@ def run_choices(*, user: User) -> BenchmarkChoices:
     )
 
 
-def _screen_sizes(suite: SuiteInfo) -> tuple[str, ...]:
-    sizes = {size for task in suite.tasks for size in task.sizes}
-    return tuple(sorted(sizes, key=lambda size: [int(side) for side in size.split("x")]))
+def _task_sizes(suite: SuiteInfo) -> tuple[TaskSizes, ...]:
+    return tuple(TaskSizes(name=task.name, sizes=task.sizes) for task in suite.tasks if task.sizes)
 
 
 def scripted_names(machines: MachineChoices) -> Mapping[str, tuple[str, ...]]:

@@ -185,6 +185,7 @@ export interface Check {
         | "refused"
         | "no_heartbeat"
         | "not_known"
+        | "starting"
         | "queue_long"
         | "queue_old"
         | "disk_full"
@@ -230,6 +231,7 @@ export interface ModelServerStatus {
         | "refused"
         | "no_heartbeat"
         | "not_known"
+        | "starting"
         | "queue_long"
         | "queue_old"
         | "disk_full"
@@ -3948,8 +3950,15 @@ export interface BenchmarkSuite {
   name: string;
   levels: number;
   tasks: number;
-  sizes: string[];
+  sizes: TaskSizes[];
   scripted: string[];
+}
+/**
+ * The sizes of the screen that a task is offered in, as `640x480` (pixels), its own first.
+ */
+export interface TaskSizes {
+  name: string;
+  sizes: string[];
 }
 /**
  * A revision that can be chosen for a run.
@@ -4075,8 +4084,18 @@ export interface EvaluationOut {
 export interface EvaluationComparison {
   before: EvaluationRow;
   after: EvaluationRow;
+  before_size: PageSize;
+  after_size: PageSize;
   comparison: Comparison;
   overall: OverallChange;
+}
+/**
+ * In which size the pages of an evaluation were shown. Its report does not say it, so two that are compared may
+ * differ in it.
+ */
+export interface PageSize {
+  known: boolean;
+  size: unknown[] | null;
 }
 /**
  * All tasks together, by the exact Mantel-Haenszel test: attempts are compared only within a task.
@@ -4263,6 +4282,7 @@ export interface PartFailed {
         | "refused"
         | "no_heartbeat"
         | "not_known"
+        | "starting"
         | "queue_long"
         | "queue_old"
         | "disk_full"
