@@ -26,8 +26,8 @@ class PageSize(FrozenModel):
 
     known: bool
     """False for a report whose run is not here."""
-    size: tuple[int, int] | None = None
-    """Width and height of every page in pixels; None: each task's own."""
+    size: str = ""
+    """Of every page, as `640x480` (pixels); empty: each task's own."""
 
 
 class EvaluationRow(FrozenModel):

@@ -121,10 +121,13 @@ def _page_size(result: BenchmarkResult | None) -> PageSize:
     """Of the run that a report is of, where that is known."""
     if result is None:
         return PageSize(known=False)
-    try:
-        return PageSize.model_validate({"known": True, "size": result.manifest.plan.get("size")})
-    except ValidationError:
-        return PageSize(known=False)
+    match result.manifest.plan.get("size"):
+        case None:
+            return PageSize(known=True)
+        case [int(width), int(height)]:
+            return PageSize(known=True, size=f"{width}x{height}")
+        case _:
+            return PageSize(known=False)
 
 
 def run_result(*, user: User, run: str) -> BenchmarkResult:

@@ -4095,7 +4095,7 @@ export interface EvaluationComparison {
  */
 export interface PageSize {
   known: boolean;
-  size: unknown[] | null;
+  size: string;
 }
 /**
  * All tasks together, by the exact Mantel-Haenszel test: attempts are compared only within a task.

@@ -65,7 +65,7 @@ def write_run(
         "policy": policy.model_dump(mode="json"),
         "sampling": None if expert else {"n": 1, "temperature": 0.5},
         "memory": {"images": 2},
-        "size": size,
+        "size": None if size is None else list(size),
     }
     now = datetime(2026, 1, 2, tzinfo=UTC)
     manifest = BenchmarkManifest(
@@ -146,11 +146,11 @@ def test_two_are_compared_task_by_task_and_together(world: World, active: Policy
     write_run("games-tars-3", REF, {"games/2048": (5, 6)}, size=(320, 240))
     sizes = read(client_of(world, "researcher"), "/run:games-tars-3/against/run:games-tars-2")
     assert (sizes["before_size"], sizes["after_size"]) == (
-        {"known": True, "size": None},
-        {"known": True, "size": [320, 240]},
+        {"known": True, "size": ""},
+        {"known": True, "size": "320x240"},
     )
     found = read(client_of(world, "researcher"), f"/run:games-tars-2/against/{before}")
-    assert found["before_size"] == {"known": False, "size": None}, "the report is of no run here"
+    assert found["before_size"] == {"known": False, "size": ""}, "the report is of no run here"
     (change,) = found["comparison"]["tasks"]
     assert (change["name"], change["before"]["successes"], change["after"]["successes"]) == ("2048", 2, 6)
     assert found["comparison"]["only_before"] == ["games/snake"]

@@ -50,5 +50,5 @@ function PageSizes({ found: { before, after, before_size: old, after_size: curre
 
 function sizeText({ known, size }: PageSize, t: Translate): string {
   if (!known) return t("evaluations.sizes.unknown");
-  return size === null ? t("evaluations.sizes.own") : t("evaluations.sizes.pixels", { width: size[0], height: size[1] });
+  return size === "" ? t("evaluations.sizes.own") : size.replace("x", " × ");
 }

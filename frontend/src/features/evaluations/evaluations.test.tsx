@@ -84,8 +84,8 @@ const OUT: EvaluationOut = {
 const COMPARISON: EvaluationComparison = {
   before: OLD,
   after: ROW,
-  before_size: { known: true, size: null },
-  after_size: { known: true, size: [320, 240] },
+  before_size: { known: true, size: "" },
+  after_size: { known: true, size: "320x240" },
   comparison: {
     policies: OLD.policies,
     overall: { pairs: 0, won: 0, lost: 0, chance: 1, finding: "chance" },

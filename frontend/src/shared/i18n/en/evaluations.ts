@@ -76,7 +76,6 @@ export const evaluationMessages = {
   "evaluations.sizes.own": "each task's own",
   "evaluations.sizes.unknown": "not known",
   "evaluations.sizes.differ": "The page sizes differ: what changed may come of the size instead of the policy.",
-  "evaluations.sizes.pixels": "{width} × {height}",
   "evaluations.only": "Only {name} was evaluated on {tasks}",
 
   "evaluations.register": "Register",

@@ -73,7 +73,6 @@ export const evaluationMessages = {
   "evaluations.sizes.own": "各任务自己的尺寸",
   "evaluations.sizes.unknown": "未知",
   "evaluations.sizes.differ": "页面尺寸不同：差异可能来自尺寸，而非策略。",
-  "evaluations.sizes.pixels": "{width} × {height}",
   "evaluations.only": "只有 {name} 尝试过：{tasks}",
 
   "evaluations.register": "登记",
