@@ -77,10 +77,10 @@ def request_scope(request: RunRequest) -> RunScope:
 
 def have_same_tasks(one: RunRequest, other: RunRequest) -> bool:
     """Whether the files of tasks that two runs were started with, if any, hold the same."""
-    files = tuple(_option_values(request, "--tasks") for request in (one, other))
+    files, others = (_option_values(request, "--tasks") for request in (one, other))
     try:
-        return len(files[0]) == len(files[1]) and all(
-            filecmp.cmp(*pair, shallow=False) for pair in zip(*files, strict=True)
+        return len(files) == len(others) and all(
+            filecmp.cmp(file, copy, shallow=False) for file, copy in zip(files, others, strict=True)
         )
     except OSError:
         return False

@@ -243,7 +243,7 @@ def test_an_evaluation_by_scripts_of_tasks_without_any_is_refused(
 
     for module in (services, selectors):
         monkeypatch.setattr(module, "machine_choices", choices)
-    solved = json.loads(TASK) | {"parameters": {"harbor": {"files": {selectors.SOLUTION: "true"}}}}
+    solved = json.loads(SCRIPTED)
     for body in (
         {"benchmark": "phone"},
         {"benchmark": "miniwob", "tasks": ["book-flight"]},
@@ -262,7 +262,8 @@ def test_an_evaluation_by_scripts_of_tasks_without_any_is_refused(
     suites = {suite["name"]: (suite["tasks"], len(suite["scripted"])) for suite in found["suites"]}
     assert (suites["phone"], suites["games"], suites["lmgame"]) == ((18, 0), (19, 19), (6, 6))
     sizes = {suite["name"]: suite["sizes"] for suite in found["suites"]}
-    assert (sizes["phone"], sizes["lmgame"][0]) == ([], "320x240")
+    assert (sizes["phone"], sizes["lmgame"][0]["name"], len(sizes["lmgame"])) == ([], "2048", 6)
+    assert "320x240" in sizes["lmgame"][0]["sizes"]
     assert 0 < suites["miniwob"][1] < suites["miniwob"][0]
     assert found["scripted_pools"] == []
     games = Task(
