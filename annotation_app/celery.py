@@ -20,6 +20,7 @@ from celery.signals import (
 )
 from django.conf import settings
 
+from annotation_app.audit.sources import source_begin
 from annotation_app.queues import TRAINING_QUEUE, training_worker_heartbeat
 from annotation_app.trace import JOB_HEADER, TraceFilter, log_formatter, trace_begin, trace_id
 
@@ -80,3 +81,4 @@ def _adopt_trace(task: Any, **_: Any) -> None:
     """The work of a job has the id of whoever queued it; one done at once, as in tests, has it already."""
     if not task.request.is_eager:
         trace_begin(getattr(task.request, JOB_HEADER, None))
+        source_begin("job", task.name)

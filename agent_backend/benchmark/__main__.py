@@ -34,6 +34,7 @@ from agent_backend.benchmark.manifest import (
     read_plan,
     verifiers_checksum,
 )
+from agent_backend.benchmark.run_lock import run_lock
 from agent_backend.errors import AgentError
 from agent_backend.evaluation.report import evaluate_folders
 from agent_backend.evaluation.report_table import render_table
@@ -113,7 +114,8 @@ def repeat_tasks(arguments: argparse.Namespace, manifest: BenchmarkManifest) -> 
 
 
 async def run_benchmark(arguments: argparse.Namespace) -> tuple[Path, BenchmarkResult]:
-    """Make or resume a run. Raises AgentError and BridgeError; what was done stays in the folder."""
+    """Make or resume a run, of which no other command may be at work (`run_active`). Raises AgentError and BridgeError;
+    what was done stays in the folder."""
     began = datetime.now(UTC)
     plan = build_plan(arguments)
     async with bridge_client(arguments) as bridge:
@@ -124,12 +126,14 @@ async def run_benchmark(arguments: argparse.Namespace) -> tuple[Path, BenchmarkR
     harness = f"-harness-{plan.harness}" if plan.harness else ""
     name = f"{manifest.name}{harness}-{plan.policy.name}-{plan.policy.revision}"
     run = arguments.out or RUNS_FOLDER / re.sub(r"[^A-Za-z0-9._-]+", "-", name)
-    manifest = pin(run, manifest)
-    attempts = run / ATTEMPTS_FOLDER
-    if not attempts.exists():
-        await roll_out(arguments, attempts, began)
-    result = build_result(run, manifest, arguments.people)
-    write_atomically(run / RESULT_FILE, result.model_dump_json(indent=1).encode() + b"\n")
+    run.mkdir(parents=True, exist_ok=True)
+    with run_lock(run):
+        manifest = pin(run, manifest)
+        attempts = run / ATTEMPTS_FOLDER
+        if not attempts.exists():
+            await roll_out(arguments, attempts, began)
+        result = build_result(run, manifest, arguments.people)
+        write_atomically(run / RESULT_FILE, result.model_dump_json(indent=1).encode() + b"\n")
     return run, result
 
 

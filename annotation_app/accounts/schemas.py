@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints
 
 from annotation_app.accounts.scopes import SCOPE_PATTERN
+from annotation_app.audit.sources import SourceKind
 from annotation_app.audit.verbs import Verb
 from protocol.base import FrozenModel
 
@@ -260,14 +261,27 @@ class RecoveryCodes(FrozenModel):
     codes: tuple[str, ...]
 
 
+class AuditSource(FrozenModel):
+    """How somebody who acted came in, or which part of the platform acted (`part`)."""
+
+    kind: SourceKind
+    name: str
+    """Of the token, command, job or part; empty for a browser."""
+
+
 class AuditOut(FrozenModel):
-    """One thing somebody did; `actor` is None for the system itself."""
+    """One thing somebody did; `actor` is None where no person acted."""
 
     id: int
     at: datetime
     actor: str | None
+    source: AuditSource | None
+    """None in entries of versions that did not note it."""
     verb: str
     subject: str
+    """As `kind:id`."""
+    subject_name: str
+    """What a person is called whom the entry is about; empty for everything else."""
     details: str
     """As JSON."""
 

@@ -1,6 +1,7 @@
 """Reading users."""
 
 import json
+from collections.abc import Iterable
 from datetime import datetime
 from functools import reduce
 from importlib import import_module
@@ -18,6 +19,7 @@ from annotation_app.accounts.models import Group, Invitation, PasswordLink, Role
 from annotation_app.accounts.schemas import (
     AuditOut,
     AuditPage,
+    AuditSource,
     EnvironmentAccess,
     GroupOut,
     InvitationDetails,
@@ -30,7 +32,8 @@ from annotation_app.accounts.schemas import (
     SignInOut,
     TokenOut,
 )
-from annotation_app.audit.selectors import entries_page
+from annotation_app.audit.models import AuditEntry
+from annotation_app.audit.selectors import entries_page, subject_of
 from annotation_app.audit.verbs import VERBS
 from annotation_app.errors import Forbidden, Invalid, NotFound
 
@@ -255,24 +258,38 @@ def audit_page(
     since, until = (moment and _with_time_zone(moment) for moment in (since, until))
     if since is not None and until is not None and until <= since:
         raise Invalid("The end is not after the beginning.", field="until")
+    person = None if actor is None else User.objects.filter(username=actor).only("pk").first()
+    if actor is not None and person is None:
+        return AuditPage(items=(), next=None, verbs=VERBS)
+    actor_id = None if person is None else person.pk
     rows, next_id = entries_page(
-        words=words, verb=verb, subject=subject, actor=actor, since=since, until=until, before=before
+        words=words, verb=verb, subject=subject, actor_id=actor_id, since=since, until=until, before=before
     )
-    return AuditPage(
-        items=tuple(
-            AuditOut(
-                id=row.pk,
-                at=row.at,
-                actor=row.actor.username if row.actor else None,
-                verb=row.verb,
-                subject=row.subject,
-                details=json.dumps(row.details, ensure_ascii=False),
-            )
-            for row in rows
-        ),
-        next=next_id,
-        verbs=VERBS,
+    names = _subject_names(rows)
+    items = tuple(_audit_out(row, names.get(subject_of(row), "")) for row in rows)
+    return AuditPage(items=items, next=next_id, verbs=VERBS)
+
+
+def _audit_out(row: AuditEntry, subject_name: str) -> AuditOut:
+    kind, _, name = row.source.partition(":")
+    return AuditOut(
+        id=row.pk,
+        at=row.at,
+        actor=row.actor.username if row.actor else None,
+        source=AuditSource.model_validate({"kind": kind, "name": name}) if kind else None,
+        verb=row.verb,
+        subject=subject_of(row),
+        subject_name=subject_name,
+        details=json.dumps(row.details, ensure_ascii=False),
     )
+
+
+def _subject_names(rows: Iterable[AuditEntry]) -> dict[str, str]:
+    """The user names of the people whom entries are about, by subject."""
+    subjects = [subject for subject in map(subject_of, rows) if subject.startswith("user:")]
+    keys = [subject.removeprefix("user:") for subject in subjects]
+    people = User.objects.filter(pk__in=[key for key in keys if key.isdecimal()])
+    return {f"user:{key}": username for key, username in people.values_list("pk", "username")}
 
 
 def _with_time_zone(moment: datetime) -> datetime:

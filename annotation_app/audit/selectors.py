@@ -1,16 +1,27 @@
 """Searching the audit log."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
-from annotation_app.audit.models import AuditEntry
+from annotation_app.audit.models import SUBJECT_KIND, AuditEntry
+from annotation_app.audit.verbs import Verb
 
 PAGE_SIZE = 50
 SEARCHED_ENTRIES = 50_000
 """Entries that are searched for words at once, the newest that the other conditions leave."""
 MAX_WORDS = 10
 """Further words of a search are ignored."""
+CLOCK_SLACK = timedelta(days=1)
+"""Entries are numbered in the order of their moments, but for clocks of several servers that differ by less."""
+FORMER_KINDS: dict[str, tuple[Verb, ...]] = {
+    "machine": ("machine.reclaim", "machine.watch"),
+    "host": ("host.drain", "host.undrain"),
+    "image": ("image.warm",),
+    "quota": ("quota.set",),
+}
+"""Verbs whose entries of earlier versions name their object without its kind, by that kind. Each verb is about objects
+of its kind only."""
 
 
 def entries_page(
@@ -18,7 +29,7 @@ def entries_page(
     words: str = "",
     verb: str | None = None,
     subject: str | None = None,
-    actor: str | None = None,
+    actor_id: int | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
     before: int | None = None,
@@ -31,21 +42,7 @@ def entries_page(
     Args:
         subject: `kind:id`, or `kind` alone for everything of that kind.
     """
-    conditions = Q()
-    if subject is not None:
-        conditions &= (
-            Q(subject=subject) if ":" in subject else Q(subject=subject) | Q(subject__startswith=f"{subject}:")
-        )
-    for name, value in (
-        ("verb", verb),
-        ("actor__username", actor),
-        ("at__gte", since),
-        ("at__lt", until),
-        ("pk__lt", before),
-    ):
-        if value is not None:
-            conditions &= Q(**{name: value})
-    found = AuditEntry.objects.filter(conditions).select_related("actor").order_by("-pk")
+    found = entries_matching(verb=verb, subject=subject, actor_id=actor_id, since=since, until=until, before=before)
     unsearched: int | None = None
     if words.split():
         unsearched = found.values_list("pk", flat=True)[SEARCHED_ENTRIES : SEARCHED_ENTRIES + 1].first()
@@ -54,6 +51,54 @@ def entries_page(
     if len(rows) > PAGE_SIZE:
         return rows[:PAGE_SIZE], rows[PAGE_SIZE - 1].pk
     return rows, None if unsearched is None else unsearched + 1
+
+
+def entries_matching(
+    *,
+    verb: str | None = None,
+    subject: str | None = None,
+    actor_id: int | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    before: int | None = None,
+) -> QuerySet[AuditEntry]:
+    """Entries with all of these, newest first, below `before`; see `entries_page`."""
+    conditions = Q() if subject is None else _subject_condition(subject)
+    for name, value in (("verb", verb), ("actor_id", actor_id), ("pk__lt", before)):
+        if value is not None:
+            conditions &= Q(**{name: value})
+    rows = AuditEntry.objects.alias(kind=SUBJECT_KIND).select_related("actor").order_by("-pk")
+    return rows.filter(conditions & _days_condition(since, until))
+
+
+def subject_of(entry: AuditEntry) -> str:
+    """What an entry is about, as `kind:id`, also where an earlier version stored it without its kind."""
+    kind = next((kind for kind, verbs in FORMER_KINDS.items() if entry.verb in verbs), None)
+    has_kind = kind is None or entry.subject.startswith(f"{kind}:")
+    return entry.subject if has_kind else f"{kind}:{entry.subject}"
+
+
+def _subject_condition(subject: str) -> Q:
+    kind, colon, name = subject.partition(":")
+    verbs = FORMER_KINDS.get(kind, ())
+    if not colon:
+        return Q(verb__in=verbs) if verbs else Q(kind=kind)
+    return Q(subject=subject) | Q(subject=name, verb__in=verbs) if verbs else Q(subject=subject)
+
+
+def _days_condition(since: datetime | None, until: datetime | None) -> Q:
+    """Entries of a time. The ids at its ends bound what is read where other entries are newer or older."""
+    condition = Q()
+    by_time = AuditEntry.objects.values_list("pk", flat=True)
+    if since is not None:
+        condition &= Q(at__gte=since)
+        if (last := by_time.filter(at__lt=since - CLOCK_SLACK).order_by("-at").first()) is not None:
+            condition &= Q(pk__gt=last)
+    if until is not None:
+        condition &= Q(at__lt=until)
+        if (first := by_time.filter(at__gte=until + CLOCK_SLACK).order_by("at").first()) is not None:
+            condition &= Q(pk__lt=first)
+    return condition
 
 
 def _words_condition(words: str) -> Q:

@@ -30,7 +30,7 @@ def run_spawn_job(name: str) -> None:
 def runs_due_job() -> None:
     """Begin pending runs for which there is a place by now, and those whose command was killed; remove what is left of
     deleted ones."""
-    for leftover in settings.ENV.data.glob("deleted-*"):
+    for leftover in (*selectors.deleted_folder().glob("*"), *settings.ENV.data.glob("deleted-*")):
         shutil.rmtree(leftover, ignore_errors=True)
     for run in run_folder.pending_runs(selectors.runs_folder()):
         if not run_folder.is_running(run):

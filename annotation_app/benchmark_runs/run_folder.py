@@ -6,16 +6,20 @@ for a place, or was killed: it is begun again.
 
 import contextlib
 import fcntl
+import filecmp
 import os
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
 from protocol.base import FrozenModel
 
 REQUEST_FILE, LOG_FILE, LOCK_FILE, PENDING_FILE = "request.json", "command.log", "command.lock", "command.pending"
+ALL_LEVELS = "all"
 CANCELLED = "cancelled: no further attempts were wanted"
 """The last line of a run that was cancelled before its command began."""
 
@@ -43,6 +47,47 @@ def read_request(run: Path) -> RunRequest | None:
         return RunRequest.model_validate_json((run / REQUEST_FILE).read_bytes())
     except (OSError, ValidationError):
         return None
+
+
+class RunScope(NamedTuple):
+    """Whose attempts a run makes, and at what."""
+
+    benchmark: str
+    policy: str
+    revision: str
+    tasks: frozenset[str]
+    """By name; empty: all."""
+    levels: frozenset[str]
+    """Empty: every level there is."""
+    size: str
+    """Of the pages, as `640x480`; empty: each task's own."""
+
+
+def request_scope(request: RunRequest) -> RunScope:
+    """Whose attempts a run that was started here makes, and at what."""
+    return RunScope(
+        benchmark=request.benchmark,
+        policy=request.policy,
+        revision=request.revision,
+        tasks=frozenset(_option_values(request, "--task")),
+        levels=frozenset(_option_values(request, "--level")) - {ALL_LEVELS},
+        size=next(iter(_option_values(request, "--size")), ""),
+    )
+
+
+def have_same_tasks(one: RunRequest, other: RunRequest) -> bool:
+    """Whether the files of tasks that two runs were started with, if any, hold the same."""
+    files, others = (_option_values(request, "--tasks") for request in (one, other))
+    try:
+        return len(files) == len(others) and all(
+            filecmp.cmp(file, copy, shallow=False) for file, copy in zip(files, others, strict=True)
+        )
+    except OSError:
+        return False
+
+
+def _option_values(request: RunRequest, option: str) -> tuple[str, ...]:
+    return tuple(value for word, value in pairwise(request.words) if word == option)
 
 
 def last_line(run: Path) -> str:

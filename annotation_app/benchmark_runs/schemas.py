@@ -63,14 +63,21 @@ class BenchmarkRunIn(FrozenModel):
         return self
 
 
+class TaskSizes(FrozenModel):
+    """The sizes of the screen that a task is offered in, as `640x480` (pixels), its own first."""
+
+    name: str
+    sizes: tuple[str, ...]
+
+
 class BenchmarkSuite(FrozenModel):
     """A bundled suite, or a set of its tasks."""
 
     name: str
     levels: int = 1
     tasks: int = 0
-    sizes: tuple[str, ...] = ()
-    """Sizes of the screen that some of its tasks can have, as `640x480` (pixels), the smallest first."""
+    sizes: tuple[TaskSizes, ...] = ()
+    """Of its tasks that have a choice."""
     scripted: tuple[str, ...] = ()
     """The names of its tasks that have a script."""
 

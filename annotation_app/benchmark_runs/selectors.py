@@ -20,7 +20,9 @@ from agent_backend.benchmark.manifest import (
     TASK_SETS,
     InvalidManifest,
     read_manifest_file,
+    read_plan,
 )
+from agent_backend.benchmark.run_lock import is_locked
 from agent_backend.rollout.attempt_log import read_records
 from agent_backend.rollout.progress import cancel_path, progress_path
 from agent_backend.trajectory_folders import InvalidFolder
@@ -36,6 +38,7 @@ from annotation_app.benchmark_runs.schemas import (
     BenchmarkSuite,
     FailedRun,
     RunStatus,
+    TaskSizes,
     UnfinishedRuns,
 )
 from annotation_app.errors import Conflict, NotFound
@@ -64,6 +67,12 @@ def runs_folder() -> Path:
     """Where runs of this installation are."""
     folder: Path = settings.ENV.data / "benchmarks"
     return folder
+
+
+def deleted_folder() -> Path:
+    """Where deleted runs lie until their files are removed: in the folder of runs, which may be on a mount of its own,
+    and one level too deep for a run."""
+    return runs_folder() / ".deleted"
 
 
 def runs_reader_check(user: User) -> None:
@@ -96,8 +105,8 @@ def unfinished_runs(*, user: User) -> UnfinishedRuns:
 
 def failed_runs(*, user: User, since: datetime) -> tuple[FailedRun, ...]:
     """Runs whose command ended since then before all attempts were made, the newest first; those that this person
-    started, or for admins all. Left out are cancelled ones, and those of which the same evaluation was started later.
-    Raises Forbidden."""
+    started, or for admins all. Left out are cancelled ones, and those of which the same evaluation was started later,
+    of the same tasks, levels and size, by the same policy. Raises Forbidden."""
     runs_reader_check(user)
     found = list[FailedRun]()
     for row in _unfinished(user):
@@ -110,12 +119,30 @@ def failed_runs(*, user: User, since: datetime) -> tuple[FailedRun, ...]:
 
 
 def _was_started_later(row: BenchmarkRunRow) -> bool:
-    """Whether the same tasks were given to the same policy after a run."""
-    what = (row.benchmark, row.policy, row.revision)
-    requests = (run_folder.read_request(folder) for folder in runs_folder().glob("*/"))
-    return any(
-        each is not None and (each.benchmark, each.policy, each.revision) == what and each.at > row.created_at
-        for each in requests
+    """Whether the same tasks were given to the same policy after a run, at the same levels and in the same size."""
+    folder = runs_folder() / row.name
+    own = run_folder.read_request(folder)
+    scope = _manifest_scope(folder) if own is None else run_folder.request_scope(own)
+    for other in runs_folder().glob("*/"):
+        request = run_folder.read_request(other)
+        if request is None or request.at <= row.created_at or run_folder.request_scope(request) != scope:
+            continue
+        if own is None or run_folder.have_same_tasks(own, request):
+            return True
+    return False
+
+
+def _manifest_scope(folder: Path) -> run_folder.RunScope:
+    """What a run of the command line attempts. Raises InvalidManifest."""
+    manifest = read_manifest_file(folder / MANIFEST_FILE)
+    plan = read_plan(manifest)
+    return run_folder.RunScope(
+        benchmark=manifest.name,
+        policy=plan.policy.name,
+        revision=plan.policy.revision,
+        tasks=frozenset() if manifest.name in TASK_SETS else frozenset(plan.names),
+        levels=frozenset(map(str, plan.levels)),
+        size="" if plan.size is None else "{}x{}".format(*plan.size),
     )
 
 
@@ -188,8 +215,12 @@ def run_choices(*, user: User) -> BenchmarkChoices:
     sets = {name: levels[suite] for name, (suite, _) in TASK_SETS.items() if suite in levels}
     counts = {suite.name: len(suite.tasks) for suite in machines.suites}
     counts |= {name: len(tasks) for name, (_, tasks) in TASK_SETS.items()}
-    screens = {suite.name: _screen_sizes(suite) for suite in machines.suites}
-    screens |= {name: screens[suite] for name, (suite, _) in TASK_SETS.items() if suite in screens}
+    screens = {suite.name: _task_sizes(suite) for suite in machines.suites}
+    screens |= {
+        name: tuple(each for each in screens[suite] if each.name in tasks)
+        for name, (suite, tasks) in TASK_SETS.items()
+        if suite in screens
+    }
     scripted = scripted_names(machines)
     pools = tuple(sorted(Pool.objects.values_list("name", flat=True), key=natural_key))
     revisions = PolicyRevision.objects.filter(retired_at=None).exclude(base_url=EXPERT_URL).order_by("-id")
@@ -212,9 +243,8 @@ def run_choices(*, user: User) -> BenchmarkChoices:
     )
 
 
-def _screen_sizes(suite: SuiteInfo) -> tuple[str, ...]:
-    sizes = {size for task in suite.tasks for size in task.sizes}
-    return tuple(sorted(sizes, key=lambda size: [int(side) for side in size.split("x")]))
+def _task_sizes(suite: SuiteInfo) -> tuple[TaskSizes, ...]:
+    return tuple(TaskSizes(name=task.name, sizes=task.sizes) for task in suite.tasks if task.sizes)
 
 
 def scripted_names(machines: MachineChoices) -> Mapping[str, tuple[str, ...]]:
@@ -340,7 +370,10 @@ def _status(folder: Path, progress: RolloutProgress | None) -> RunStatus:
 
 
 def _is_made(folder: Path, progress: RolloutProgress | None) -> bool:
-    """Whether the command of a run runs: that of a run of the command line is heard of, any other holds a lock."""
+    """Whether the command of a run runs: it holds a lock. One of the command line is also heard of, on a mount without
+    locks too."""
+    if is_locked(folder):
+        return True
     if (folder / run_folder.LOCK_FILE).exists():
         return run_folder.is_running(folder)
     heard = None if progress is None or progress.ended else progress.updated_at

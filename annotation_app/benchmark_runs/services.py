@@ -14,6 +14,7 @@ from asgiref.sync import async_to_sync
 from django.conf import settings
 
 from agent_backend.benchmark.manifest import ATTEMPTS_FOLDER, TASK_SETS
+from agent_backend.benchmark.run_lock import RunActive, run_lock
 from agent_backend.rollout.options import EXPERT
 from agent_backend.rollout.progress import cancel_path
 from agent_backend.rollout.task_sources import InvalidSource, read_tasks
@@ -36,6 +37,7 @@ from protocol.trajectory.mcp_servers import add_mcp_servers
 from protocol.trajectory.tasks import Task as TaskDefinition
 
 UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
+ENDS_OR_BEGINS_MESSAGE = "The command of this run ends or begins just now: try again."
 RUN_TAIL = re.compile(r"-[0-9a-f]{6}$")
 """What ends the name of a run that was started here."""
 
@@ -140,17 +142,24 @@ def _copied(word: str, old: Path, new: Path) -> str:
 
 def run_delete(*, user: User, name: str) -> None:
     """Delete a run with its attempts. A report that was registered of it stays. Raises Forbidden for those who are no
-    admin and did not start it, NotFound, and Conflict where it is not over (`run_active`)."""
+    admin and did not start it, NotFound, and Conflict where it is not over (`run_active`), also where it was started on
+    the command line, and where its folder is a link or a mount of its own (`folder_elsewhere`)."""
     folder = selectors.run_path(user=user, name=name)
     if not selectors.may_delete(user, run_folder.read_request(folder)):
         raise Forbidden("Only admins delete evaluations that others started.")
     selectors.run_over_check(folder)
-    removed = settings.ENV.data / f"deleted-{folder.name[-150:]}-{secrets.token_hex(6)}"
+    if folder.is_symlink() or folder.is_mount():
+        message = "The folder of this run is a link or a mount of its own: remove it on the machine that has it."
+        raise Conflict(message, code="folder_elsewhere")
+    removed = selectors.deleted_folder() / f"{folder.name[-150:]}-{secrets.token_hex(6)}"
+    removed.parent.mkdir(exist_ok=True)
     try:
-        with run_folder.held(folder) as free:
+        with run_folder.held(folder) as free, run_lock(folder):
             if not free or run_folder.is_pending(folder):
-                raise Conflict("The command of this run ends or begins just now: try again.", code="run_active")
+                raise Conflict(ENDS_OR_BEGINS_MESSAGE, code="run_active")
             folder.rename(removed)
+    except RunActive:
+        raise Conflict(ENDS_OR_BEGINS_MESSAGE, code="run_active") from None
     except FileNotFoundError:
         raise NotFound("There is no such run.", field="run") from None
     audit_record(actor=user, verb="benchmark.deleted", subject=f"benchmark:{name}")

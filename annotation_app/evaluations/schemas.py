@@ -20,6 +20,16 @@ EvaluationId = Annotated[
 """The number of a registered report, or `run:` and the name of a benchmark run."""
 
 
+class PageSize(FrozenModel):
+    """In which size the pages of an evaluation were shown. Its report does not say it, so two that are compared may
+    differ in it."""
+
+    known: bool
+    """False for a report whose run is not here."""
+    size: str = ""
+    """Of every page, as `640x480` (pixels); empty: each task's own."""
+
+
 class EvaluationRow(FrozenModel):
     """One evaluation in short."""
 
@@ -83,6 +93,8 @@ class EvaluationComparison(FrozenModel):
 
     before: EvaluationRow
     after: EvaluationRow
+    before_size: PageSize
+    after_size: PageSize
     comparison: Comparison
     overall: OverallChange
 

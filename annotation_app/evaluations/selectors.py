@@ -18,6 +18,7 @@ from annotation_app.evaluations.schemas import (
     EvaluationOut,
     EvaluationPage,
     EvaluationRow,
+    PageSize,
 )
 from annotation_app.flywheel.selectors.reports import turn_of_report
 from annotation_app.judges.selectors import judge_named
@@ -105,9 +106,28 @@ def evaluations_compare(*, user: User, before: str, after: str) -> EvaluationCom
     policies_reader_check(user)
     (before_row, old, _), (after_row, new, _) = _read(user, before), _read(user, after)
     found = compare_reports(new, old)
+    results = {_digest(result.evaluation): result for result in _run_results()[0].values()}
     return EvaluationComparison(
-        before=before_row, after=after_row, comparison=found, overall=overall_change(found.tasks)
+        before=before_row,
+        after=after_row,
+        before_size=_page_size(results.get(_digest(old))),
+        after_size=_page_size(results.get(_digest(new))),
+        comparison=found,
+        overall=overall_change(found.tasks),
     )
+
+
+def _page_size(result: BenchmarkResult | None) -> PageSize:
+    """Of the run that a report is of, where that is known."""
+    if result is None:
+        return PageSize(known=False)
+    match result.manifest.plan.get("size"):
+        case None:
+            return PageSize(known=True)
+        case [int(width), int(height)]:
+            return PageSize(known=True, size=f"{width}x{height}")
+        case _:
+            return PageSize(known=False)
 
 
 def run_result(*, user: User, run: str) -> BenchmarkResult:

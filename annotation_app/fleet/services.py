@@ -16,6 +16,7 @@ from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict, Forbidden, NotFound
 from annotation_app.live.stream_tickets import TICKET_TTL_SECONDS, host_key, stream_url
 from annotation_app.notifications.services.notices import notice_create
+from annotation_app.tasks.models import Pool
 from annotation_app.tasks.selectors import pools_by_image
 from protocol.base import FrozenModel
 from vm_bridge.api.client import BridgeClient
@@ -25,6 +26,10 @@ from vm_bridge.errors import BridgeError, StaleLease, UnknownHost
 from vm_bridge.fleet import HostInfo, ImageInfo, LostMachine, MachineInfo, MachineKind, MachineState, QueueEntry, Quota
 
 WatchableStream = Literal["webrtc", "vnc", "stills"]
+EACH = "*"
+"""The name of a quota for all without one of their own."""
+LEASING_PROGRAMS = frozenset({"environment", "rollout", "sandbox"})
+"""The names under which programs of `agent_backend` lease machines."""
 T = TypeVar("T")
 
 
@@ -115,7 +120,7 @@ def watch(*, user: User, machine_id: str, kind: WatchableStream, host: str) -> t
         machine_id=machine.id,
         fencing_token=machine.fencing_token,
     )
-    _audit(user, "machine.watch", machine.id, session=machine.session)
+    _audit(user, "machine.watch", f"machine:{machine.id}", session=machine.session)
     ticket = mint_ticket(host_key(machine.host), claim, ttl=TICKET_TTL_SECONDS)
     return ticket, stream_url(kind, ticket, host=host, bridge=machine.host)
 
@@ -129,14 +134,15 @@ def reclaim(*, user: User, machine_id: str, reason: str) -> None:
         return machine
 
     machine = _query_as_admin(user, take)
-    _audit(user, "machine.reclaim", machine.id, reason=reason, holder=machine.holder, session=machine.session)
+    details = {"reason": reason, "holder": machine.holder, "session": machine.session}
+    _audit(user, "machine.reclaim", f"machine:{machine.id}", **details)
     _notify_annotator(machine.session, reason)
 
 
 def drain(*, user: User, host: str, draining: bool) -> None:
     """Empty a host as its leases end, or let it be filled again. Raises Forbidden, NotFound, Conflict."""
     _query_as_admin(user, lambda fleet: fleet.set_draining(host, draining=draining))
-    _audit(user, "host.drain" if draining else "host.undrain", host)
+    _audit(user, "host.drain" if draining else "host.undrain", f"host:{host}")
 
 
 def warm(*, user: User, image: str, count: int) -> None:
@@ -148,13 +154,25 @@ def warm(*, user: User, image: str, count: int) -> None:
         await fleet.set_warm_target(image=image, count=count)
 
     _query_as_admin(user, keep)
-    _audit(user, "image.warm", image, count=count)
+    _audit(user, "image.warm", f"image:{image}", count=count)
 
 
 def quota_set(*, user: User, scope: Literal["user", "pool"], name: str, limit: int | None) -> None:
-    """Set or lift a limit. Raises Forbidden, Conflict."""
+    """Set or lift a limit. Raises Forbidden, Conflict, and NotFound where a limit is for a name that nobody has: it
+    would limit nothing. One may be lifted whoever has the name."""
+    if user.has_role(Role.ADMIN) and limit is not None and not _holds_machines(scope, name):
+        raise NotFound(f"There is no {'person' if scope == 'user' else 'pool'} with this name.", field="name")
     _query_as_admin(user, lambda fleet: fleet.set_quota(Quota(scope=scope, name=name, limit=limit)))
-    _audit(user, "quota.set", f"{scope}:{name}", limit=limit)
+    _audit(user, "quota.set", f"quota:{scope}:{name}", limit=limit)
+
+
+def _holds_machines(scope: Literal["user", "pool"], name: str) -> bool:
+    """Whether machines may be leased for this name: of a person, a pool, or a program that leases by itself."""
+    if name == EACH:
+        return True
+    if scope == "pool":
+        return Pool.objects.filter(name=name).exists()
+    return name in LEASING_PROGRAMS or User.objects.filter(username=name).exists()
 
 
 def _query_as_admin(user: User, question: Callable[[FleetClient], Awaitable[T]]) -> T:

@@ -7,6 +7,8 @@ from annotation_app.health.schemas import CheckState, Problem
 
 HEARTBEAT_TIMEOUT_SECONDS = 90.0
 """So old a heartbeat says that the worker or the beat is gone (seconds)."""
+SILENT_PROBLEMS: frozenset[Problem] = frozenset({"no_heartbeat", "not_known", "not_heard"})
+"""Problems of parts that report by themselves."""
 MAX_QUEUE_LENGTH = 1_000
 MAX_JOB_AGE_SECONDS = 300.0
 """A job that waited so long waits for a worker that does not come soon (seconds)."""
@@ -62,6 +64,13 @@ def beat_status(heartbeat: float | None, queue: QueueStatus) -> PartStatus:
     if queue.newest is not None and queue.newest < HEARTBEAT_TIMEOUT_SECONDS:
         return PartStatus()
     return PartStatus("down", "no_heartbeat", figures=figures)
+
+
+def status_since_start(status: PartStatus, uptime: float) -> PartStatus:
+    """`status` of a part at an `uptime` (seconds) of this process. One that is silent is starting until it is due to
+    have reported: programs are started together."""
+    silent = status.problem in SILENT_PROBLEMS and uptime < HEARTBEAT_TIMEOUT_SECONDS
+    return PartStatus("warn", "starting", figures=status.figures) if silent else status
 
 
 def trainer_status(alive: bool, queue: QueueStatus) -> PartStatus:

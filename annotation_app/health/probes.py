@@ -28,6 +28,7 @@ from annotation_app.fleet.services import hosts_now, missing_images
 from annotation_app.health import history, part_status
 from annotation_app.health.part_status import PartStatus, QueueStatus
 from annotation_app.health.schemas import CheckKind
+from annotation_app.health.uptime import uptime_seconds
 from annotation_app.live.missing_suites import missing_suites
 from annotation_app.policies.api_keys import api_key_for
 from annotation_app.probes.runs import picture_problem
@@ -152,6 +153,7 @@ def _probe_result(part: Probe, future: Future[tuple[PartStatus, float]]) -> Prob
         status, seconds = PartStatus("down", "too_slow"), PROBE_TIMEOUT_SECONDS
     except PROBE_ERRORS as error:
         status, seconds = PartStatus("down", "unreachable", type(error).__name__), PROBE_TIMEOUT_SECONDS
+    status = part_status.status_since_start(status, uptime_seconds())
     return ProbeResult(part.name, part.kind, part.subject, status, seconds)
 
 
@@ -161,8 +163,9 @@ def _host_results(future: Future[tuple[FleetStatuses, float]]) -> Iterator[Probe
         hosts, seconds = future.result(2 * PROBE_TIMEOUT_SECONDS)
     except (TooLong, *PROBE_ERRORS):
         return
+    uptime = uptime_seconds()
     for kind, name, status in hosts:
-        yield ProbeResult(f"{kind} {name}", kind, name, status, seconds)
+        yield ProbeResult(f"{kind} {name}", kind, name, part_status.status_since_start(status, uptime), seconds)
 
 
 def _heartbeat() -> float | None:

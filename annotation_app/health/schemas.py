@@ -32,6 +32,7 @@ Problem = Literal[
     "refused",
     "no_heartbeat",
     "not_known",
+    "starting",
     "queue_long",
     "queue_old",
     "disk_full",

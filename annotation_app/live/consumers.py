@@ -11,6 +11,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from pydantic import ValidationError
 
 from annotation_app.accounts.selectors import session_user
+from annotation_app.audit.sources import source_begin
 from annotation_app.episodes.selectors import episode_access
 from annotation_app.episodes.services.events import PROCESS_ID, ChannelMessage, channel_group_name, subscription
 from annotation_app.errors import Forbidden, NotFound
@@ -46,6 +47,7 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
     async def __call__(self, *connection: Any) -> None:
         """However a socket ends, by an exception too, nothing of it stays behind."""
         self.exit_stack = AsyncExitStack()
+        source_begin("browser")
         async with self.exit_stack:
             await super().__call__(*connection)
 

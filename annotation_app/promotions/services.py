@@ -138,7 +138,7 @@ def _judge(pool: Pool, evaluation: Evaluation, *, automatic: bool) -> None:
     )
     details = {"revision": str(candidate), "evaluation": evaluation.sha256, "reasons": reasons}
     verb: Verb = "policy.gate_passed" if decision.passed else "policy.gate_shut"
-    audit_record(actor=None, verb=verb, subject=f"pool:{pool.pk}", details=details)
+    audit_record(actor=None, part="gate", verb=verb, subject=f"pool:{pool.pk}", details=details)
     if promoted:
         _activate(pool, candidate, actor=None, evaluation=evaluation.sha256, gate=gate.model_dump(mode="json"))
 
@@ -150,7 +150,7 @@ def _activate(pool: Pool, revision: PolicyRevision | None, *, actor: User | None
         pool.canary, pool.canary_share = None, 0
     pool.save(update_fields=["policy", "canary", "canary_share"])
     details = {"before": str(before or ""), "after": str(revision or ""), **why}
-    audit_record(actor=actor, verb="policy.activated", subject=f"pool:{pool.pk}", details=details)
+    audit_record(actor=actor, part="gate", verb="policy.activated", subject=f"pool:{pool.pk}", details=details)
     if revision is not None and revision != before:
         summary = {"pool": pool.name, "policy": revision.name, "revision": revision.revision}
         event_emit(kind="policy.promoted", data={**summary, "by": "person" if actor else "gate"})

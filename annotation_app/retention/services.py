@@ -187,4 +187,4 @@ BATCH: dict[What, Callable[[Rule], Removed]] = {
 
 def _audit(user: User | None, verb: Verb, rule: Rule, **details: object) -> None:
     told = {"what": rule.what, "pool": rule.pool_id, "days": rule.days, **details}
-    audit_record(actor=user, verb=verb, subject=f"retention:{rule.pk}", details=told)
+    audit_record(actor=user, part="retention", verb=verb, subject=f"retention:{rule.pk}", details=told)

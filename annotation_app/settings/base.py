@@ -64,6 +64,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "annotation_app.web.request_logging.trace_requests",
+    "annotation_app.web.audit_sources.note_audit_source",
     "django.middleware.security.SecurityMiddleware",
     "annotation_app.web.security_headers.security_headers",
     "annotation_app.web.error_responses.api_errors",

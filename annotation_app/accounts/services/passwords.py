@@ -122,7 +122,7 @@ def _password_set(user: User, password: str) -> None:
 def _mail_link(user: User, base: str) -> bool:
     with transaction.atomic(durable=True):
         link, secret = _create_link(user, None, MAIL_LINK_HOURS)
-        audit_record(actor=None, verb="password.link_requested", subject=f"user:{user.pk}")
+        audit_record(actor=None, part="passwords", verb="password.link_requested", subject=f"user:{user.pk}")
     return password_link_send(link=link, address=f"{base}#{secret}")
 
 

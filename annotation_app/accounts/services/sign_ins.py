@@ -176,7 +176,7 @@ def user_ensure(*, username: str, password: str, name: str, roles: list[str], st
     user = User(username=username, first_name=name, roles=roles, is_staff=staff, is_superuser=staff)
     user.set_password(password)
     user.save()
-    audit_record(actor=None, verb="user.created", subject=f"user:{user.pk}", details={"roles": roles})
+    audit_record(actor=None, part="command", verb="user.created", subject=f"user:{user.pk}", details={"roles": roles})
     return user
 
 
@@ -185,4 +185,4 @@ def password_ensure(*, user: User, password: str) -> None:
     if not user.check_password(password):
         user.set_password(password)
         user.save(update_fields=["password"])
-        audit_record(actor=None, verb="user.password_set", subject=f"user:{user.pk}")
+        audit_record(actor=None, part="command", verb="user.password_set", subject=f"user:{user.pk}")

@@ -11,6 +11,7 @@ from annotation_app.accounts.models import Role, Token, User
 from annotation_app.accounts.scopes import ALL_SCOPES, scopes_allow
 from annotation_app.accounts.selectors import person_by_username, person_of, role_check
 from annotation_app.audit.services import audit_record
+from annotation_app.audit.sources import source_begin
 from annotation_app.errors import Conflict, Forbidden, NotFound
 
 USED_INTERVAL = timedelta(minutes=1)
@@ -54,7 +55,7 @@ def person_tokens_end(*, actor: User, user_id: int) -> int:
 
 def token_user(token: str, *, scope: str | None = None) -> User | None:
     """Whom a token stands for at this moment; None where it is none, has ended, or its person may not sign in. Raises
-    Forbidden where it does not allow `scope`."""
+    Forbidden where it does not allow `scope`. What is done from now on is noted as done by this token."""
     now = timezone.now()
     token_row = (
         Token.objects.select_related("user")
@@ -67,6 +68,7 @@ def token_user(token: str, *, scope: str | None = None) -> User | None:
         raise Forbidden(f"This token does not allow {scope}.", code="scope_missing", extra={"scope": scope})
     if token_row.used_at is None or token_row.used_at < now - USED_INTERVAL:
         Token.objects.filter(pk=token_row.pk).update(used_at=now)
+    source_begin("token", token_row.name)
     return token_row.user
 
 
@@ -85,5 +87,5 @@ def _create_token(user: User, actor: User | None, name: str, days: int, scopes: 
         expires_at=timezone.now() + timedelta(days=days),
     )
     details = {"name": name, "days": days, "scopes": list(scopes)}
-    audit_record(actor=actor, verb="token.made", subject=f"user:{user.pk}", details=details)
+    audit_record(actor=actor, part="command", verb="token.made", subject=f"user:{user.pk}", details=details)
     return token, row

@@ -43,7 +43,9 @@ def _branch_create(*, actor: User | None, episode_id: UUID, step: int) -> None:
     if before and task.state != TaskState.DONE:
         Branch.objects.update_or_create(episode=episode, steps=before, defaults={"open": True})
         details = {"step": step}
-        audit_record(actor=actor, verb="episode.branched", subject=f"episode:{episode.pk}", details=details)
+        audit_record(
+            actor=actor, part="sampling", verb="episode.branched", subject=f"episode:{episode.pk}", details=details
+        )
 
 
 def branch_next(*, task_id: int) -> BranchValue | None:

@@ -172,7 +172,7 @@ def lease_expire(*, episode_id: UUID) -> bool:
     )
     assignment_end(assignment=episode.assignment, state=AssignmentState.EXPIRED)
     _count_proposal_decisions(episode)
-    audit_record(actor=None, verb="lease.expired", subject=f"episode:{episode.id}")
+    audit_record(actor=None, part="leases", verb="lease.expired", subject=f"episode:{episode.id}")
     notice_create(user=episode.annotator, kind="task.lost", subject=f"episode:{episode.id}", details={"reason": error})
     return True
 

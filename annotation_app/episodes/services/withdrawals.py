@@ -89,7 +89,7 @@ def episode_withdraw(episode_id: UUID, why: str) -> bool:
         episode, EpisodeChanged(version=episode.version + 1, status="left", error=why, finished_at=timezone.now())
     )
     assignment_end(assignment=episode.assignment, state=AssignmentState.RELEASED)
-    audit_record(actor=None, verb="episode.withdrawn", subject=f"episode:{episode.id}")
+    audit_record(actor=None, part="access_check", verb="episode.withdrawn", subject=f"episode:{episode.id}")
     notice_create(user=episode.annotator, kind="task.lost", subject=f"episode:{episode.id}", details={"reason": why})
     return True
 

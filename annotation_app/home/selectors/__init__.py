@@ -17,7 +17,9 @@ from annotation_app.episodes.selectors import episodes_visible
 from annotation_app.exports.models import Export
 from annotation_app.flywheel.models import Turn, TurnState
 from annotation_app.health.history import last_checks
+from annotation_app.health.part_status import HEARTBEAT_TIMEOUT_SECONDS
 from annotation_app.health.schemas import Check, Problem
+from annotation_app.health.uptime import uptime_seconds
 from annotation_app.home.schemas import (
     CycleFailed,
     EvaluationFailed,
@@ -120,6 +122,9 @@ def _parts(now: datetime) -> Iterator[HomeItem]:
     if known is None:
         return
     at, checks = known
+    uptime = uptime_seconds()
+    if uptime < HEARTBEAT_TIMEOUT_SECONDS and (now - at).total_seconds() > uptime:
+        return  # these checks are of before the start; the next are due soon
     if now - at > HEALTH_TIMEOUT:
         yield HealthUnknown(since=at)
         return

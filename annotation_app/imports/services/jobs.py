@@ -84,7 +84,8 @@ def import_folder_run(*, folder: Path, pool: str = "", form: str = "") -> Import
     job = Import.objects.create(
         name=title, folder=str(folder.resolve()), format=form, pool_name=choose_pool_name(pool, title)
     )
-    audit_record(actor=None, verb="import.requested", subject=f"import:{job.id}", details={"folder": job.folder})
+    details = {"folder": job.folder}
+    audit_record(actor=None, part="command", verb="import.requested", subject=f"import:{job.id}", details=details)
     import_run(import_id=job.id)
     job.refresh_from_db()
     return job

@@ -164,7 +164,7 @@ def _count(delivery: Delivery, sent: http_delivery.DeliveryResult) -> None:
     if webhook.enabled and (webhook.refusals >= MAX_FAILURES or sent.status == HTTP_GONE):
         mine.update(enabled=False)
         subject, details = f"webhook:{webhook.pk}", {"url": webhook.url, "reason": sent.error}
-        audit_record(actor=None, verb="webhook.disabled", subject=subject, details=details)
+        audit_record(actor=None, part="webhooks", verb="webhook.disabled", subject=subject, details=details)
         admins_notify(kind="webhook.disabled", subject=subject, details=details)
 
 

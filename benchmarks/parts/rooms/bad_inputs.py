@@ -114,6 +114,7 @@ BAD_INPUTS: tuple[BadInput, ...] = (
     BadInput("POST", "reviews/next", "direction", {"direction": "sideways"}),
     BadInput("POST", "fleet/quotas", "scope", {"scope": "planet", "name": "ada", "limit": 1}),
     BadInput("POST", "fleet/quotas", "limit", {"scope": "user", "name": "ada", "limit": -1}),
+    BadInput("POST", "fleet/quotas", "name", {"scope": "user", "name": "no-such-person", "limit": 1}),
     BadInput("POST", "fleet/images/desktop/warm", "count", {"count": -1}),
     BadInput("POST", "fleet/images/no-such-image/warm", "image", {"count": 1}),
     BadInput("POST", "fleet/hosts/no-such-host/draining", "host", {"draining": True}),

@@ -185,6 +185,7 @@ export interface Check {
         | "refused"
         | "no_heartbeat"
         | "not_known"
+        | "starting"
         | "queue_long"
         | "queue_old"
         | "disk_full"
@@ -230,6 +231,7 @@ export interface ModelServerStatus {
         | "refused"
         | "no_heartbeat"
         | "not_known"
+        | "starting"
         | "queue_long"
         | "queue_old"
         | "disk_full"
@@ -435,15 +437,24 @@ export interface JoinIn {
   password: string;
 }
 /**
- * One thing somebody did; `actor` is None for the system itself.
+ * One thing somebody did; `actor` is None where no person acted.
  */
 export interface AuditOut {
   id: number;
   at: string;
   actor: string | null;
+  source: AuditSource | null;
   verb: string;
   subject: string;
+  subject_name: string;
   details: string;
+}
+/**
+ * How somebody who acted came in, or which part of the platform acted (`part`).
+ */
+export interface AuditSource {
+  kind: "browser" | "token" | "command" | "job" | "part";
+  name: string;
 }
 /**
  * Entries, newest first; `next` is what to ask for the following page with.
@@ -3939,8 +3950,15 @@ export interface BenchmarkSuite {
   name: string;
   levels: number;
   tasks: number;
-  sizes: string[];
+  sizes: TaskSizes[];
   scripted: string[];
+}
+/**
+ * The sizes of the screen that a task is offered in, as `640x480` (pixels), its own first.
+ */
+export interface TaskSizes {
+  name: string;
+  sizes: string[];
 }
 /**
  * A revision that can be chosen for a run.
@@ -4066,8 +4084,18 @@ export interface EvaluationOut {
 export interface EvaluationComparison {
   before: EvaluationRow;
   after: EvaluationRow;
+  before_size: PageSize;
+  after_size: PageSize;
   comparison: Comparison;
   overall: OverallChange;
+}
+/**
+ * In which size the pages of an evaluation were shown. Its report does not say it, so two that are compared may
+ * differ in it.
+ */
+export interface PageSize {
+  known: boolean;
+  size: string;
 }
 /**
  * All tasks together, by the exact Mantel-Haenszel test: attempts are compared only within a task.
@@ -4254,6 +4282,7 @@ export interface PartFailed {
         | "refused"
         | "no_heartbeat"
         | "not_known"
+        | "starting"
         | "queue_long"
         | "queue_old"
         | "disk_full"

@@ -13,6 +13,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from agent_backend.benchmark.manifest import ATTEMPTS_FOLDER, MANIFEST_FILE, make_manifest, pin
+from agent_backend.benchmark.run_lock import run_lock
 from agent_backend.rollout.attempt_log import AttemptLog, log_path
 from agent_backend.rollout.plan import RolloutPlan
 from agent_backend.rollout.progress import cancel_path, progress_path
@@ -62,6 +63,9 @@ def test_a_run_is_running_while_its_command_is_heard_of(world: World, run: Path)
     assert read(client)["runs"][0]["status"] == "interrupted"
     write_progress(run, ended=True)
     assert read(client)["runs"][0]["status"] == "interrupted"
+    with run_lock(run):
+        assert read(client)["runs"][0]["status"] != "interrupted", "it is at work, and was not heard of yet"
+        assert signed_in(world, "admin").delete("/api/benchmarks/games-m-r1").json()["code"] == "run_active"
     (record,) = read(client, "/benchmarks/games-m-r1")["records"]
     assert (record["outcome"], record["code"], record["reward"]) == ("infrastructure", "machine_gone", None)
 

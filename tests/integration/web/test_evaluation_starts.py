@@ -1,5 +1,6 @@
 """Evaluations started in the app: how many at once, what is begun again, uploaded tasks, checkpoints, the command."""
 
+import errno
 import fcntl
 import json
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from tests.integration.web.conftest import PASSWORD, World
 from vm_bridge.suites.registry import list_suites
 
 TASK = '{"id": "press", "instruction": "Press the button.", "platform": "browser"}'
+SCRIPTED = json.dumps(json.loads(TASK) | {"parameters": {"harbor": {"files": {selectors.SOLUTION: "true"}}}})
 
 
 @pytest.fixture
@@ -101,8 +103,7 @@ def test_a_run_that_failed_is_told_at_home_started_again_and_deleted(world: Worl
     def told(client: Client) -> list[str]:
         return [item["run"] for item in client.get("/api/home").json()["items"] if item["kind"] == "evaluation"]
 
-    solved = json.dumps(json.loads(TASK) | {"parameters": {"harbor": {"files": {selectors.SOLUTION: "true"}}}})
-    name = start(rene, benchmark="file:mine.jsonl", file=solved)["name"]
+    name = start(rene, benchmark="file:mine.jsonl", file=SCRIPTED)["name"]
     run = selectors.runs_folder() / name
     assert (rene.delete(f"/api/benchmarks/{name}").json()["code"], told(rene)) == ("run_active", [])
     (run / run_folder.PENDING_FILE).unlink()
@@ -115,7 +116,7 @@ def test_a_run_that_failed_is_told_at_home_started_again_and_deleted(world: Worl
     request = run_folder.read_request(run.with_name(again))
     assert request is not None
     assert request.words[:2] == ("--tasks", str(run.with_name(again) / "mine.jsonl"))
-    assert (run.with_name(again) / "mine.jsonl").read_text() == solved
+    assert (run.with_name(again) / "mine.jsonl").read_text() == SCRIPTED
     assert (status(rene, again), told(rene)) == ("waiting", [])
     assert rita.delete(f"/api/evaluations/run:{name}").json()["code"] == "forbidden"
     with running(name):
@@ -123,7 +124,49 @@ def test_a_run_that_failed_is_told_at_home_started_again_and_deleted(world: Worl
         assert rene.post(f"/api/benchmarks/{name}/restart").json()["code"] == "run_active"
     assert rene.delete(f"/api/evaluations/run:{name}").status_code == 204
     assert (run.exists(), rene.get(f"/api/benchmarks/{name}").status_code) == (False, 404)
-    assert not list(run.parent.parent.glob("deleted-*"))
+    assert not list(selectors.deleted_folder().iterdir())
+
+
+def test_a_failed_run_is_told_until_the_same_tasks_levels_and_size_are_attempted(
+    world: World, begun: list[str], revision: PolicyRevision
+) -> None:
+    rene = world.client(user_ensure(username="rene", password=PASSWORD, name="rene", roles=["researcher"]))
+    wanted = {"revision": revision.pk, "tasks": ["maze", "snake"], "levels": [1, 2], "size": [640, 480]}
+    failed = start(rene, **wanted)["name"]
+    (selectors.runs_folder() / failed / run_folder.PENDING_FILE).unlink()
+
+    def told() -> list[str]:
+        return [item["run"] for item in rene.get("/api/home").json()["items"] if item["kind"] == "evaluation"]
+
+    for other in ({"tasks": ["maze"]}, {"levels": [1]}, {"size": [320, 240]}, {"size": None}):
+        start(rene, **wanted | other)
+        assert told() == [failed], other
+    start(rene, **wanted | {"tasks": ["snake", "maze"]})
+    assert told() == []
+
+
+def test_a_run_in_a_folder_of_another_mount_is_deleted_and_a_link_is_refused(
+    world: World, begun: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    rene = world.client(user_ensure(username="rene", password=PASSWORD, name="rene", roles=["researcher"]))
+    runs = selectors.runs_folder()
+    other, linked = (start(rene, benchmark="file:mine.jsonl", file=SCRIPTED)["name"] for _ in range(2))
+    for name in (other, linked):
+        (runs / name / run_folder.PENDING_FILE).unlink()
+    rename = Path.rename
+
+    def rename_within_a_mount(self: Path, target: Path) -> Path:
+        if runs in self.parents and runs not in target.parents:
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", rename_within_a_mount)
+    assert rene.delete(f"/api/benchmarks/{other}").status_code == 204
+    assert not (runs / other).exists()
+    elsewhere = rename(runs / linked, tmp_path / "elsewhere")
+    (runs / linked).symlink_to(elsewhere)
+    assert rene.delete(f"/api/benchmarks/{linked}").json()["code"] == "folder_elsewhere"
+    assert (elsewhere / run_folder.REQUEST_FILE).exists()
 
 
 def test_a_waiting_run_that_is_cancelled_never_begins(researcher: Client, begun: list[str]) -> None:
@@ -200,7 +243,7 @@ def test_an_evaluation_by_scripts_of_tasks_without_any_is_refused(
 
     for module in (services, selectors):
         monkeypatch.setattr(module, "machine_choices", choices)
-    solved = json.loads(TASK) | {"parameters": {"harbor": {"files": {selectors.SOLUTION: "true"}}}}
+    solved = json.loads(SCRIPTED)
     for body in (
         {"benchmark": "phone"},
         {"benchmark": "miniwob", "tasks": ["book-flight"]},
@@ -219,7 +262,8 @@ def test_an_evaluation_by_scripts_of_tasks_without_any_is_refused(
     suites = {suite["name"]: (suite["tasks"], len(suite["scripted"])) for suite in found["suites"]}
     assert (suites["phone"], suites["games"], suites["lmgame"]) == ((18, 0), (19, 19), (6, 6))
     sizes = {suite["name"]: suite["sizes"] for suite in found["suites"]}
-    assert (sizes["phone"], sizes["lmgame"][0]) == ([], "320x240")
+    assert (sizes["phone"], sizes["lmgame"][0]["name"], len(sizes["lmgame"])) == ([], "2048", 6)
+    assert "320x240" in sizes["lmgame"][0]["sizes"]
     assert 0 < suites["miniwob"][1] < suites["miniwob"][0]
     assert found["scripted_pools"] == []
     games = Task(

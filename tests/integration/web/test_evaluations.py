@@ -51,7 +51,13 @@ def report(policy: PolicyRef, tasks: dict[str, tuple[int, int]]) -> Report:
 
 
 def write_run(
-    name: str, policy: PolicyRef, tasks: dict[str, tuple[int, int]], *, expert: bool = False, harness: bool = False
+    name: str,
+    policy: PolicyRef,
+    tasks: dict[str, tuple[int, int]],
+    *,
+    expert: bool = False,
+    harness: bool = False,
+    size: tuple[int, int] | None = None,
 ) -> Path:
     """A finished benchmark run."""
     plan = {
@@ -59,6 +65,7 @@ def write_run(
         "policy": policy.model_dump(mode="json"),
         "sampling": None if expert else {"n": 1, "temperature": 0.5},
         "memory": {"images": 2},
+        "size": None if size is None else list(size),
     }
     now = datetime(2026, 1, 2, tzinfo=UTC)
     manifest = BenchmarkManifest(
@@ -136,7 +143,14 @@ def test_reports_and_runs_are_listed_the_newest_first(world: World, active: Poli
 def test_two_are_compared_task_by_task_and_together(world: World, active: PolicyRevision) -> None:
     write_run("games-tars-2", REF, {"games/2048": (6, 6), "games/maze": (1, 6)})
     before = Evaluation.objects.get().pk
+    write_run("games-tars-3", REF, {"games/2048": (5, 6)}, size=(320, 240))
+    sizes = read(client_of(world, "researcher"), "/run:games-tars-3/against/run:games-tars-2")
+    assert (sizes["before_size"], sizes["after_size"]) == (
+        {"known": True, "size": ""},
+        {"known": True, "size": "320x240"},
+    )
     found = read(client_of(world, "researcher"), f"/run:games-tars-2/against/{before}")
+    assert found["before_size"] == {"known": False, "size": ""}, "the report is of no run here"
     (change,) = found["comparison"]["tasks"]
     assert (change["name"], change["before"]["successes"], change["after"]["successes"]) == ("2048", 2, 6)
     assert found["comparison"]["only_before"] == ["games/snake"]

@@ -1,6 +1,7 @@
 """Home: what needs each role, from few queries, and how the last day went."""
 
 import json
+import time
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -18,7 +19,8 @@ from annotation_app.episodes.models import Command, Episode, Step
 from annotation_app.exports.models import Export
 from annotation_app.flywheel.models import Turn, Wheel
 from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixShares, Recipe
-from annotation_app.health import history
+from annotation_app.health import history, uptime
+from annotation_app.health.part_status import HEARTBEAT_TIMEOUT_SECONDS
 from annotation_app.health.schemas import Check
 from annotation_app.home.selectors import HEALTH_TIMEOUT, RECENT, home_page
 from annotation_app.home.selectors.hours import CACHE_KEY
@@ -115,7 +117,8 @@ def check(**fields: Any) -> Check:
     )
 
 
-def test_parts_that_fail_come_from_the_last_look(world: World, alma: User) -> None:
+def test_parts_that_fail_come_from_the_last_look(world: World, alma: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uptime, "STARTED_AT", time.monotonic() - HEARTBEAT_TIMEOUT_SECONDS)
     checks = (
         check(kind="web"),
         check(kind="backup", state="warn", problem="no_backup"),
@@ -132,6 +135,8 @@ def test_parts_that_fail_come_from_the_last_look(world: World, alma: User) -> No
     assert kinds(world, world.rosa) == []
     history.record_checks(timezone.now() - 2 * HEALTH_TIMEOUT, checks)
     assert kinds(world, alma) == ["health_unknown"]
+    monkeypatch.setattr(uptime, "STARTED_AT", time.monotonic())
+    assert kinds(world, alma) == [], "these checks are of before the start"
 
 
 def test_without_redis_home_says_so_and_shows_the_rest(world: World, alma: User, settings: Any) -> None:

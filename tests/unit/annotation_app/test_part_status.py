@@ -13,6 +13,7 @@ from annotation_app.health.part_status import (
     host_status,
     queue_length_status,
     redis_status,
+    status_since_start,
     trainer_status,
     worker_status,
 )
@@ -37,6 +38,16 @@ def test_a_late_heartbeat_is_the_beats_where_nothing_comes_and_the_workers_where
     heartbeat: float | None, queue: QueueStatus, worker: str, beat: str
 ) -> None:
     assert (worker_status(heartbeat, queue).state, beat_status(heartbeat, queue).state) == (worker, beat)
+
+
+@pytest.mark.parametrize(
+    ("uptime", "status"), [(0.0, ("warn", "starting")), (HEARTBEAT_TIMEOUT_SECONDS, ("down", "no_heartbeat"))]
+)
+def test_a_part_that_has_not_reported_since_the_start_is_starting_for_its_interval(
+    uptime: float, status: tuple[str, str]
+) -> None:
+    assert status_since_start(beat_status(None, EMPTY), uptime)[:2] == status
+    assert status_since_start(disk_status(0, GIB, None), uptime).problem == "disk_full", "it is asked, and answers"
 
 
 def test_who_trains_may_be_busy_for_long_and_is_missed_where_a_turn_waits() -> None:

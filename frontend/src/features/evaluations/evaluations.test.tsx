@@ -84,6 +84,8 @@ const OUT: EvaluationOut = {
 const COMPARISON: EvaluationComparison = {
   before: OLD,
   after: ROW,
+  before_size: { known: true, size: "" },
+  after_size: { known: true, size: "320x240" },
   comparison: {
     policies: OLD.policies,
     overall: { pairs: 0, won: 0, lost: 0, chance: 1, finding: "chance" },
@@ -180,6 +182,8 @@ describe("the evaluation pages", () => {
   it("compare two task by task, and say what can be chance", async () => {
     open("/evaluations/run:drills-m-r2?against=7");
     expect(await screen.findByText(/\+3.0 successes compared with what the earlier rates predict/)).toBeTruthy();
+    expect(screen.getByText(/^Page size: .* each task's own, .* 320 × 240\.$/)).toBeTruthy();
+    expect(screen.getByText(/The page sizes differ/)).toBeTruthy();
     const table = screen.getByRole("table", { name: "Against another evaluation" });
     expect(within(table).getByText("+75.0")).toBeTruthy();
     expect(within(table).getByText("0.140")).toBeTruthy();

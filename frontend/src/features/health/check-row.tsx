@@ -30,7 +30,7 @@ export function CheckRow({ check, at }: { check: Check; at: string }) {
         {figures && <div className={styles.note}>{figures}</div>}
         {check.problem && (
           <p className={styles.problem}>
-            <strong>{t(`health.problem.${check.problem}`)}</strong> {t(`health.do.${check.kind}`)}
+            <strong>{t(`health.problem.${check.problem}`)}</strong> {check.problem !== "starting" && t(`health.do.${check.kind}`)}
             {check.detail && <code className={styles.detail}>{check.detail}</code>}
           </p>
         )}

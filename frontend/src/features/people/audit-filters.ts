@@ -5,9 +5,13 @@ export type Verb = AuditPage["verbs"][number];
 
 /** What entries are about, as the log names it. */
 export const KINDS = [
-  ...(["benchmark", "episode", "export", "graph", "group", "import", "invitation", "job", "judge", "node", "origin", "policy"] as const),
-  ...(["pool", "probe", "retention", "task", "turn", "user", "version", "webhook", "wheel", "writer", "writing"] as const),
+  ...(["benchmark", "episode", "export", "graph", "group", "host", "image", "import", "invitation", "job", "judge", "machine"] as const),
+  ...(["node", "origin", "policy", "pool", "probe", "quota", "retention", "task", "turn", "user", "version", "webhook", "wheel"] as const),
+  ...(["writer", "writing"] as const),
 ];
+
+/** What of the platform acts by itself. */
+export const PARTS = ["access_check", "command", "gate", "imports", "leases", "passwords", "retention", "sampling", "webhooks"] as const;
 
 const NAMES = ["words", "actor", "verb", "kind", "id", "since", "until"] as const;
 /** Days are as a date field has them; `until` is the last one. */

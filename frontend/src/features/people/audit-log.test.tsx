@@ -12,7 +12,10 @@ import { I18nProvider } from "@/shared/i18n/i18n";
 import { AuditLog } from "./audit-log";
 
 const PEOPLE: PersonName[] = [{ username: "ada", name: "Ada Lovelace" }];
-const entry = (id: number, verb: string, subject: string): AuditOut => ({ id, verb, subject, actor: "ada", at: "2026-01-01T10:00:00Z", details: "{}" });
+const entry = (id: number, verb: string, subject: string, more: Partial<AuditOut> = {}): AuditOut => ({
+  ...{ id, verb, subject, actor: "ada", source: null, subject_name: "", at: "2026-01-01T10:00:00Z", details: "{}" },
+  ...more,
+});
 const ENTRIES = [entry(2, "pool.stopped", "pool:3"), entry(1, "an.older_verb", "graph")];
 
 function Address() {
@@ -54,6 +57,20 @@ it("says in words what was done, and takes the person from a choice by name into
   await user.click(await screen.findByRole("option", { name: "Ada Lovelace (ada)" }));
   expect(screen.getByRole("status", { name: "address" }).textContent).toBe("?actor=ada");
   expect(requests.at(-1)).toContain("actor=ada");
+});
+
+it("says how who acted came in, which part of the platform acted, and of what kind the object is", async () => {
+  open("", [
+    entry(5, "quota.set", "quota:pool:*", { source: { kind: "token", name: "nightly" } }),
+    entry(4, "machine.watch", "machine:m-17", { source: { kind: "browser", name: "" } }),
+    entry(3, "policy.gate_passed", "pool:3", { actor: null, source: { kind: "part", name: "gate" } }),
+    entry(2, "user.changed", "user:12", { subject_name: "ben" }),
+    entry(1, "quota.set", "quota:user:a:b", { actor: null }),
+  ]);
+  const cells = await screen.findAllByRole("cell", {}, { timeout: 10_000 });
+  const texts = cells.map((cell) => cell.textContent);
+  expect(texts).toEqual(expect.arrayContaining(["adaby the access token nightly", "adain a browser", "The platform: gate", "ada", "The platform"]));
+  expect(texts).toEqual(expect.arrayContaining(["Quota of each pool", "Machine m-17", "Pool 3", "Person ben", "Quota of the person a:b"]));
 });
 
 it("offers to remove the filters where no entry matches, and names who is chosen by the address", async () => {

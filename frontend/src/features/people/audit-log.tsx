@@ -4,14 +4,14 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 
 import type { AuditOut } from "@/generated/api";
-import { useI18n } from "@/shared/i18n/i18n";
+import { useI18n, type Translate } from "@/shared/i18n/i18n";
 import { PersonSelect } from "@/shared/ui/person-select";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { DataTable } from "@/shared/ui/tables/data-table";
 
 import { auditQuery } from "./api";
 import { formatDetails, shortenSubject } from "./audit";
-import { fromSearch, KINDS, toSearch, type Filters, type Verb } from "./audit-filters";
+import { fromSearch, KINDS, PARTS, toSearch, type Filters, type Verb } from "./audit-filters";
 import styles from "./people.module.css";
 
 export function AuditLog() {
@@ -56,9 +56,9 @@ function Entries({ rows, verbs }: { readonly rows: readonly AuditOut[]; readonly
       keyOf={(row) => row.id}
       columns={[
         { header: t("audit.when"), kind: "name", className: styles.when, cell: (row) => moment(row.at) },
-        { header: t("audit.who"), cell: (row) => row.actor ?? t("audit.system") },
+        { header: t("audit.who"), cell: (row) => <Who row={row} /> },
         { header: t("audit.what"), fullText: (row) => row.verb, cell: (row) => verbText(row.verb) },
-        { header: t("audit.subject"), fullText: (row) => row.subject, cell: (row) => <Subject subject={row.subject} /> },
+        { header: t("audit.subject"), fullText: (row) => row.subject, cell: (row) => <Subject row={row} /> },
         { header: t("audit.details"), className: styles.details, cell: (row) => formatDetails(row.details) },
       ]}
     />
@@ -142,10 +142,30 @@ function Words({ label, value, disabled, type, onChange }: WordsProps) {
 
 const isOneOf = <Known extends string>(known: readonly Known[], text: string): text is Known => (known as readonly string[]).includes(text);
 
-/** What an entry is about: an episode opens, everything else is named. */
-function Subject({ subject }: { subject: string }) {
+/** Who acted, and how they came in; or which part of the platform. */
+function Who({ row: { actor, source } }: { readonly row: AuditOut }) {
   const { t } = useI18n();
-  const [kind = "", id] = subject.split(":");
-  if (kind === "episode" && id) return <Link to={`/episodes/${id}`}>{`${t("audit.kind.episode")} ${shortenSubject(id)}`}</Link>;
-  return isOneOf(KINDS, kind) ? `${t(`audit.kind.${kind}`)} ${shortenSubject(subject.slice(kind.length + 1))}`.trim() : shortenSubject(subject);
+  if (source?.kind === "part") return isOneOf(PARTS, source.name) ? t("audit.system.part", { part: t(`audit.part.${source.name}`) }) : t("audit.system");
+  return (
+    <>
+      {actor ?? t("audit.system")}
+      {source && <div className={styles.source}>{t(`audit.source.${source.kind}`, { name: source.name })}</div>}
+    </>
+  );
+}
+
+/** What an entry is about, with its kind in words: an episode opens, a person has their name. */
+function Subject({ row: { subject, subject_name: name } }: { readonly row: AuditOut }) {
+  const { t } = useI18n();
+  const [kind = "", id = "", ...rest] = subject.split(":");
+  if (!isOneOf(KINDS, kind)) return shortenSubject(subject);
+  if (kind === "quota") return `${t("audit.kind.quota")} ${quotaHolder(t, id, rest.join(":"))}`;
+  const text = `${t(`audit.kind.${kind}`)} ${name || shortenSubject(subject.slice(kind.length + 1))}`.trim();
+  return kind === "episode" && id ? <Link to={`/episodes/${id}`}>{text}</Link> : text;
+}
+
+/** Whom a quota is for: one person or pool by name, or each without a quota of its own (`*`). */
+function quotaHolder(t: Translate, scope: string, name: string): string {
+  const holder = scope === "pool" ? "pool" : "user";
+  return name === "*" ? t(`audit.quota.${holder}_default`) : t(`audit.quota.${holder}`, { name });
 }

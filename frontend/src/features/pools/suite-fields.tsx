@@ -4,7 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 
 import type { PoolRow, SuiteIn, SuiteInfo } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
-import { sizeOf, SizeSelect, sizesOf } from "@/shared/ui/size-select";
+import { SizeSelect } from "@/shared/ui/size-select";
+import { keepOffered, sizeOf } from "@/shared/ui/sizes";
 import { TaskGallery } from "@/shared/ui/task-gallery";
 
 import { choicesQuery } from "./api";
@@ -59,7 +60,7 @@ function ChosenFields({ suite, choice, onChange }: ChosenProps) {
       <TaskGallery
         form={{ suite: suite.name, level: choice.level, language: choice.language, size: choice.size?.join("x") ?? "" }}
         chosen={choice.tasks}
-        onChange={(tasks) => onChange({ ...choice, tasks })}
+        onChange={(tasks) => onChange({ ...choice, tasks, size: sizeOf(keepOffered(choice.size?.join("x") ?? "", suite.tasks, tasks)) })}
       />
       <VariantFields suite={suite} choice={choice} onChange={onChange} />
     </>
@@ -134,7 +135,7 @@ function VariantFields({ suite, choice, onChange }: ChosenProps) {
             w={140}
           />
         )}
-        <SizeSelect sizes={sizesOf(wanted)} value={choice.size?.join("x") ?? ""} onChange={(size) => onChange({ ...choice, size: sizeOf(size) })} />
+        <SizeSelect tasks={suite.tasks} chosen={choice.tasks} value={choice.size?.join("x") ?? ""} onChange={(size) => onChange({ ...choice, size: sizeOf(size) })} />
       </Group>
       <Text className={styles.note}>{t("pools.upload.suite.seeds.help")}</Text>
     </>

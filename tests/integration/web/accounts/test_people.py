@@ -230,6 +230,19 @@ class TestAudit:
         assert (len(one), len(kind)) == (1, 2)
         assert admin.get("/api/audit?subject=use").json()["items"] == []
 
+    def test_an_entry_says_how_who_acted_came_in(self, world: World, admin: Client) -> None:
+        send(admin, "patch", f"/people/{world.ada.pk}", skills=["phones"])
+        token = token_make(username="alma", name="nightly", days=1, scopes=("*:write",))
+        program = Client(headers={"Authorization": f"Bearer {token}"})
+        assert send(program, "post", "/retention/rules", what="exports", days=30).status_code == 201
+        send(admin, "patch", f"/people/{world.ada.pk}", skills=["desktops"])
+        sources = {}
+        for entry in admin.get("/api/audit").json()["items"]:
+            sources.setdefault(entry["verb"], (entry["actor"], entry["source"], entry["subject_name"]))
+        assert sources["user.changed"] == ("alma", {"kind": "browser", "name": ""}, "ada")
+        assert sources["retention.made"] == ("alma", {"kind": "token", "name": "nightly"}, "")
+        assert sources["token.made"] == (None, {"kind": "part", "name": "command"}, "alma")
+
     def test_words_are_searched_for_in_so_many_entries_at_once(
         self, world: World, admin: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:

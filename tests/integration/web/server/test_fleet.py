@@ -149,7 +149,12 @@ async def test_targets_quotas_and_hosts_are_set(stack: Stack, admin: Admin) -> N
     assert [image["target"] for image in seen["images"] if image["name"] == "desktop"] == [2]
     assert [(quota["name"], quota["limit"]) for quota in seen["quotas"]] == [("ada", 3)]
     assert seen["hosts"][0]["draining"] is True
-    assert await verbs() == ["image.warm", "quota.set", "host.drain"]
+    for scope, name in (("user", "*"), ("user", "rollout"), ("pool", "real")):
+        assert (await admin.post("quotas", scope=scope, name=name, limit=9)).status_code == 204
+    assert (await admin.post("quotas", scope="pool", name="of earlier", limit=None)).status_code == 204
+    assert await verbs() == ["image.warm", "quota.set", "host.drain", *["quota.set"] * 4]
+    refused = await admin.post("quotas", scope="pool", name="ada", limit=3)
+    assert refused.json()["extra"]["fields"][0]["field"] == "name"
 
 
 async def test_what_is_not_there_changes_nothing(stack: Stack, admin: Admin) -> None:
@@ -158,6 +163,7 @@ async def test_what_is_not_there_changes_nothing(stack: Stack, admin: Admin) -> 
         "hosts/nowhere/draining": {"draining": True},
         "images/nothing/warm": {"count": 1},
         f"machines/{uuid4()}/tickets": {"kind": "vnc"},
+        "quotas": {"scope": "user", "name": "adda", "limit": 3},
     }
     for path, body in missing.items():
         answer = await admin.post(path, **body)

@@ -21,7 +21,7 @@ from annotation_app.accounts.services import token_make, user_ensure
 from annotation_app.celery import QUEUED_HEADER
 from annotation_app.flywheel.recipe import GateTrials, LikelihoodTraining, MixShares, Recipe
 from annotation_app.flywheel.services.ledger import wheel_set
-from annotation_app.health import probes, selectors
+from annotation_app.health import probes, selectors, uptime
 from annotation_app.health.jobs import check_parts_job, heartbeat_job
 from annotation_app.health.metrics import PROCESS, REQUESTS, render_metrics
 from annotation_app.health.part_status import DISK_FULL_BYTES, HEARTBEAT_TIMEOUT_SECONDS
@@ -64,6 +64,12 @@ def broken(redis_url: str, settings: Any, free: Callable[[int], None]) -> None:
     with Redis.from_url(redis_url) as broker:
         broker.delete(DEFAULT_QUEUE, TRAINING_QUEUE)
     settings.ENV = settings.ENV.model_copy(update={"redis_url": redis_url, "bridge_url": "http://127.0.0.1:9"})
+
+
+@pytest.fixture(autouse=True)
+def long_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts that are silent had time to report."""
+    monkeypatch.setattr(uptime, "STARTED_AT", time.monotonic() - HEARTBEAT_TIMEOUT_SECONDS)
 
 
 def test_every_part_is_asked_and_says_what_is_wrong(world: World, alma: User, broken: None) -> None:

@@ -102,7 +102,7 @@ const DETAILS: BenchmarkRunOut = {
 const CHOICES: BenchmarkChoices = {
   reachable: true,
   suites: [
-    { name: "drills", levels: 3, tasks: 2, sizes: ["320x240", "640x480"], scripted: ["rows", "tabs"] },
+    { name: "drills", levels: 3, tasks: 2, sizes: [{ name: "rows", sizes: ["320x240", "640x480"] }], scripted: ["rows", "tabs"] },
     { name: "lmgame", levels: 1, tasks: 6, sizes: [], scripted: ["2048"] },
     { name: "phone", levels: 1, tasks: 18, sizes: [], scripted: [] },
   ],
@@ -227,6 +227,11 @@ describe("the benchmarks page", () => {
     expect(await dialog.findByText("No picture")).toBeTruthy();
     await user.click(dialog.getByRole("button", { name: "rows" }));
     expect(dialog.getByRole("button", { name: "rows" }).getAttribute("aria-pressed")).toBe("true");
+    await user.click(dialog.getByRole("combobox", { name: "Screen size" }));
+    await user.click(await screen.findByRole("option", { name: "640 × 480", hidden: true }));
+    await user.click(await dialog.findByRole("button", { name: /tabs/ }));
+    expect(dialog.getByText("No size is offered by all chosen tasks: each has its own")).toBeTruthy();
+    await user.click(await dialog.findByRole("button", { name: /tabs/ }));
     await user.click(dialog.getByRole("combobox", { name: "Screen size" }));
     await user.click(await screen.findByRole("option", { name: "640 × 480", hidden: true }));
     await user.click(dialog.getByRole("button", { name: "Start" }));

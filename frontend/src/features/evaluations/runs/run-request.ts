@@ -1,6 +1,6 @@
 /** What the dialog asks for, and the request that it sends. */
 import type { BenchmarkChoices, BenchmarkRunIn } from "@/generated/api";
-import { sizeOf } from "@/shared/ui/size-select";
+import { sizeOf } from "@/shared/ui/sizes";
 
 export const POOL = "pool:";
 export const FILE = "file:";

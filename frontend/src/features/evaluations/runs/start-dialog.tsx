@@ -4,13 +4,14 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useNavigate } from "react-router";
 
-import type { BenchmarkChoices } from "@/generated/api";
+import type { BenchmarkChoices, BenchmarkSuite } from "@/generated/api";
 import { useUser } from "@/shared/account/account";
 import { useI18n, type Translate } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 import { ErrorState, Loading } from "@/shared/ui/states";
 import { SizeSelect } from "@/shared/ui/size-select";
+import { keepOffered } from "@/shared/ui/sizes";
 import { TaskGallery } from "@/shared/ui/task-gallery";
 
 import { choicesQuery, useStart } from "./api";
@@ -113,21 +114,22 @@ function TaskFields({ choices: { suites, pools, images, harness_sets: sets }, re
           onChange={(chosen) => onChange({ levels: chosen })}
         />
       )}
-      {suite && <SizeSelect sizes={suite.sizes} value={request.size} onChange={(size) => onChange({ size })} />}
-      {suite && !sets.includes(suite.name) && <TaskChoice key={suite.name} suite={suite.name} request={request} onChange={onChange} />}
+      {suite && <SizeSelect tasks={suite.sizes} chosen={request.tasks} value={request.size} onChange={(size) => onChange({ size })} />}
+      {suite && !sets.includes(suite.name) && <TaskChoice key={suite.name} suite={suite} request={request} onChange={onChange} />}
       {request.benchmark === FILE && <FileFields images={images} request={request} onChange={onChange} />}
     </>
   );
 }
 
 /** Single tasks of a suite, by their pictures; these are asked for when it is opened. */
-function TaskChoice({ suite, request, onChange }: Omit<FieldsProps, "choices"> & { suite: string }) {
+function TaskChoice({ suite, request, onChange }: Omit<FieldsProps, "choices"> & { suite: BenchmarkSuite }) {
   const { t } = useI18n();
   const [opened, setOpened] = useState(false);
+  const choose = (tasks: readonly string[]) => onChange({ tasks, size: keepOffered(request.size, suite.sizes, tasks) });
   return (
     <details onToggle={(event) => setOpened(event.currentTarget.open)}>
       <summary>{request.tasks.length === 0 ? t("benchmarks.start.all_tasks") : t("benchmarks.start.some_tasks", { names: request.tasks.join(", ") })}</summary>
-      {opened && <TaskGallery form={{ suite, level: Number(request.levels[0] ?? 1), size: request.size }} chosen={request.tasks} onChange={(tasks) => onChange({ tasks })} />}
+      {opened && <TaskGallery form={{ suite: suite.name, level: Number(request.levels[0] ?? 1), size: request.size }} chosen={request.tasks} onChange={choose} />}
     </details>
   );
 }

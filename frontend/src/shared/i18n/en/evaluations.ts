@@ -72,6 +72,10 @@ export const evaluationMessages = {
   "evaluations.earlier": "earlier",
   "evaluations.nothing_shared": "The two have no tasks in common",
   "evaluations.together": "{gained} successes compared with what the earlier rates predict; p-value: {chance} (exact Mantel-Haenszel test)",
+  "evaluations.sizes": "Page size: {before_name} {before}, {after_name} {after}.",
+  "evaluations.sizes.own": "each task's own",
+  "evaluations.sizes.unknown": "not known",
+  "evaluations.sizes.differ": "The page sizes differ: what changed may come of the size instead of the policy.",
   "evaluations.only": "Only {name} was evaluated on {tasks}",
 
   "evaluations.register": "Register",

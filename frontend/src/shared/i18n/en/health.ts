@@ -55,6 +55,7 @@ export const healthMessages = {
   "health.problem.refused": "It refuses the key.",
   "health.problem.no_heartbeat": "Nothing was heard of it.",
   "health.problem.not_known": "Nothing can be told while the scheduler is silent.",
+  "health.problem.starting": "It is starting and has not reported yet.",
   "health.problem.queue_long": "Very many jobs wait.",
   "health.problem.queue_old": "A job has waited long.",
   "health.problem.disk_full": "There is hardly room left.",

@@ -205,5 +205,7 @@ export const sharedMessages = {
   "suite.pictures.none": "No picture",
   "suite.size": "Screen size",
   "suite.size.help": "In pixels; tasks that cannot have it are left out",
+  "suite.size.help_chosen": "Sizes, in pixels, that all chosen tasks are offered in",
+  "suite.size.none": "No size is offered by all chosen tasks: each has its own",
   "suite.size.own": "Each task's own",
 } as const satisfies Record<string, Message>;

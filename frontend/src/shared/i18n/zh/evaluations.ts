@@ -69,6 +69,10 @@ export const evaluationMessages = {
   "evaluations.earlier": "较早",
   "evaluations.nothing_shared": "两者没有共同的任务",
   "evaluations.together": "与按较早成功率所预期的相比，成功次数差为 {gained}；p 值：{chance}（精确 Mantel-Haenszel 检验）",
+  "evaluations.sizes": "页面尺寸：{before_name} 为{before}，{after_name} 为{after}。",
+  "evaluations.sizes.own": "各任务自己的尺寸",
+  "evaluations.sizes.unknown": "未知",
+  "evaluations.sizes.differ": "页面尺寸不同：差异可能来自尺寸，而非策略。",
   "evaluations.only": "只有 {name} 尝试过：{tasks}",
 
   "evaluations.register": "登记",

@@ -55,6 +55,7 @@ export const healthMessages = {
   "health.problem.refused": "密钥被拒绝。",
   "health.problem.no_heartbeat": "没有收到它的心跳。",
   "health.problem.not_known": "调度进程没有动静，无法判断。",
+  "health.problem.starting": "正在启动，尚未报告。",
   "health.problem.queue_long": "等待的作业非常多。",
   "health.problem.queue_old": "有作业等了很久。",
   "health.problem.disk_full": "几乎没有空间了。",

@@ -203,5 +203,7 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
   "suite.pictures.none": "没有图片",
   "suite.size": "屏幕尺寸",
   "suite.size.help": "单位为像素；不支持该尺寸的任务不会包含在内",
+  "suite.size.help_chosen": "单位为像素；仅列出所选任务都支持的尺寸",
+  "suite.size.none": "所选任务没有共同支持的尺寸：各任务使用自己的尺寸",
   "suite.size.own": "各任务自己的尺寸",
 };
