@@ -14,6 +14,7 @@ from protocol.blobs import BlobRef
 from vm_bridge.api.wire import (
     DRIVER_HEADER,
     FENCING_HEADER,
+    CompletionRequest,
     ErrorResponse,
     Name,
     TerminalInput,
@@ -22,7 +23,7 @@ from vm_bridge.api.wire import (
 )
 from vm_bridge.errors import BridgeError
 from vm_bridge.machine import Machine
-from vm_bridge.machine_io import FileChange, FileEntry, TerminalFrame, TerminalState
+from vm_bridge.machine_io import CommandCompletion, FileChange, FileEntry, TerminalFrame, TerminalState
 
 EVENT_STREAM = "text/event-stream"
 OCTET_STREAM = "application/octet-stream"
@@ -106,6 +107,11 @@ def _terminal_routes(router: APIRouter, held: Machine) -> None:
     async def read_terminal(session: TerminalName, machine: Machine = held) -> TerminalText:
         """What a terminal shows."""
         return TerminalText(text=await machine.terminals.read(session))
+
+    @router.post("/completions")
+    async def complete_command(body: CompletionRequest, machine: Machine = held) -> CommandCompletion:
+        """What the machine's shell offers at the end of a command line."""
+        return await machine.terminals.complete(body.line, session=body.session)
 
     @router.post("/terminals/{session}/input", status_code=204)
     async def write_terminal(session: TerminalName, body: TerminalInput, machine: Machine = held) -> None:
