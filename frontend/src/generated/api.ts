@@ -1617,6 +1617,25 @@ export interface FolderListing {
   entries: FileEntry[];
 }
 /**
+ * What a machine's own shell offers at the end of a command line.
+ */
+export interface CommandCompletion {
+  offered: boolean;
+  start: number;
+  /**
+   * @maxItems 100
+   */
+  options: string[];
+  more: boolean;
+}
+/**
+ * `POST /v1/machines/{machine_id}/completions`: a command line up to the caret, and the terminal it is for.
+ */
+export interface CompletionRequest {
+  line: string;
+  session?: string | null;
+}
+/**
  * A web program inside a machine, started when somebody first comes to its port.
  */
 export interface WebProgram {
@@ -4415,6 +4434,7 @@ export interface Routes {
   "GET /episodes/{}": { body: undefined; answer: Snapshot };
   "POST /episodes/{}/tickets": { body: TicketIn | PreviewIn | ProgramIn; answer: TicketOut };
   "GET /episodes/{}/files": { body: undefined; answer: FolderListing };
+  "POST /episodes/{}/completions": { body: CompletionRequest; answer: CommandCompletion };
   "GET /episodes/{}/services": { body: undefined; answer: WebProgram[] };
   "GET /episodes/{}/apps": { body: undefined; answer: string[] };
   "POST /episodes/{}/uploads": { body: FormData; answer: BlobRef };

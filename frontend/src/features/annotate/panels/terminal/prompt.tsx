@@ -1,8 +1,9 @@
-/** The line of a terminal: what is written becomes a step, and the arrow keys bring back what was written before. */
+/** The line of a terminal: what is written becomes a step, the arrow keys bring back what was written before, Tab completes. */
 import { useState, type KeyboardEvent, type Ref } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
 
+import { CompletionList, useLineCompletion, type LineCompletion } from "./line-completion";
 import styles from "./terminal.module.css";
 
 interface Props {
@@ -15,12 +16,15 @@ interface Props {
   readonly onSubmit: (line: string) => void;
   readonly onInterrupt: (() => void) | null;
   readonly onLeave: () => void;
+  /** What the line may go on as, each a whole line. */
+  readonly onComplete: (line: string) => Promise<LineCompletion | null>;
 }
 
-export function Prompt({ ref, sign, label, disabled, history, onSubmit, onInterrupt, onLeave }: Props) {
+export function Prompt({ ref, sign, label, disabled, history, onSubmit, onInterrupt, onLeave, onComplete }: Props) {
   const { t } = useI18n();
   const [line, setLine] = useState("");
   const [back, setBack] = useState(0);
+  const { list, offered, count, complete, accept, close, next } = useLineCompletion(line, setLine, onComplete);
 
   const recall = (steps: number) => {
     const to = Math.max(0, Math.min(history.length, back + steps));
@@ -30,7 +34,16 @@ export function Prompt({ ref, sign, label, disabled, history, onSubmit, onInterr
   const key = (event: KeyboardEvent<HTMLInputElement>) => {
     if (event.nativeEvent.isComposing) return;
     const nothingSelected = event.currentTarget.selectionStart === event.currentTarget.selectionEnd;
-    if (event.key === "Enter") {
+    const opened = offered !== null;
+    if (event.key === "Tab") {
+      if (event.shiftKey || line.trim() === "") return; // the focus goes on
+      if (opened) next();
+      else if (event.currentTarget.selectionEnd === line.length) void complete();
+    } else if (opened && event.key === "Escape") close();
+    else if (opened && /^(Arrow(Up|Down)|Home|End)$/.test(event.key)) return; // the list's own keys
+    else if (opened && event.key === "Enter" && list.getSelectedOptionIndex() >= 0) return;
+    else if (event.key === "Enter") {
+      close();
       onSubmit(line);
       setLine("");
       setBack(0);
@@ -45,19 +58,25 @@ export function Prompt({ ref, sign, label, disabled, history, onSubmit, onInterr
   return (
     <div className={styles.prompt}>
       <span aria-hidden>{sign}</span>
-      <input
-        ref={ref}
-        aria-label={label}
-        placeholder={t("terminal.placeholder")}
-        value={line}
-        disabled={disabled}
-        autoComplete="off"
-        autoCapitalize="off"
-        spellCheck={false}
-        maxLength={20_000}
-        onChange={(event) => setLine(event.currentTarget.value)}
-        onKeyDown={key}
-      />
+      <CompletionList store={list} offered={offered} count={count} onAccept={accept}>
+        <input
+          ref={ref}
+          aria-label={label}
+          placeholder={t("terminal.placeholder")}
+          value={line}
+          disabled={disabled}
+          autoComplete="off"
+          autoCapitalize="off"
+          spellCheck={false}
+          maxLength={20_000}
+          onChange={(event) => {
+            setLine(event.currentTarget.value);
+            close();
+          }}
+          onBlur={close}
+          onKeyDown={key}
+        />
+      </CompletionList>
     </div>
   );
 }
