@@ -78,6 +78,15 @@ class CommandCompletion(FrozenModel):
     """Whether there are more than these."""
 
 
+class ScreenTexts(FrozenModel):
+    """What can be read on a machine's screen, as far as the machine knows it; nothing from input fields."""
+
+    titles: Annotated[tuple[Annotated[str, StringConstraints(max_length=300)], ...], Field(max_length=50)] = ()
+    """Of windows."""
+    words: Annotated[tuple[Annotated[str, StringConstraints(max_length=100)], ...], Field(max_length=500)] = ()
+    """Each once, in reading order; of four characters or more."""
+
+
 def check_file_size(data: bytes) -> None:
     """Raises InvalidAction for more bytes than a file may have."""
     if len(data) > MAX_FILE:

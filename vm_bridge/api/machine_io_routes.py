@@ -23,7 +23,7 @@ from vm_bridge.api.wire import (
 )
 from vm_bridge.errors import BridgeError
 from vm_bridge.machine import Machine
-from vm_bridge.machine_io import CommandCompletion, FileChange, FileEntry, TerminalFrame, TerminalState
+from vm_bridge.machine_io import CommandCompletion, FileChange, FileEntry, ScreenTexts, TerminalFrame, TerminalState
 
 EVENT_STREAM = "text/event-stream"
 OCTET_STREAM = "application/octet-stream"
@@ -134,6 +134,11 @@ def _tool_routes(router: APIRouter, held: Machine) -> None:
     async def list_tools(machine: Machine = held) -> tuple[Tool, ...]:
         """What `call_tool` may name; their servers are started."""
         return await machine.tools()
+
+    @router.get("/texts")
+    async def read_texts(machine: Machine = held) -> ScreenTexts:
+        """Titles of windows and words on the screen."""
+        return await machine.screen_texts()
 
     @router.post("/stage", openapi_extra=RAW_BODY)
     async def stage_upload(

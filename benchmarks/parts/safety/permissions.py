@@ -186,6 +186,7 @@ ROUTES: dict[str, Rule] = {
     "POST /api/episodes/{episode_id}/completions": Rule(
         frozenset({"owner"}), frozenset({"annotator"}), body=body_of(line="ls ")
     ),
+    "GET /api/episodes/{episode_id}/texts": Rule(frozenset({"owner"}), frozenset({"annotator"})),
     "GET /api/episodes/{episode_id}/services": owner_and_staff(),
     "GET /api/episodes/{episode_id}/apps": owner_and_staff(),
     "POST /api/episodes/{episode_id}/uploads": Rule(frozenset({"owner"}), frozenset({"annotator"})),

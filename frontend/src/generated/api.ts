@@ -1636,6 +1636,19 @@ export interface CompletionRequest {
   session?: string | null;
 }
 /**
+ * What can be read on a machine's screen, as far as the machine knows it; nothing from input fields.
+ */
+export interface ScreenTexts {
+  /**
+   * @maxItems 50
+   */
+  titles: string[];
+  /**
+   * @maxItems 500
+   */
+  words: string[];
+}
+/**
  * A web program inside a machine, started when somebody first comes to its port.
  */
 export interface WebProgram {
@@ -4435,6 +4448,7 @@ export interface Routes {
   "POST /episodes/{}/tickets": { body: TicketIn | PreviewIn | ProgramIn; answer: TicketOut };
   "GET /episodes/{}/files": { body: undefined; answer: FolderListing };
   "POST /episodes/{}/completions": { body: CompletionRequest; answer: CommandCompletion };
+  "GET /episodes/{}/texts": { body: undefined; answer: ScreenTexts };
   "GET /episodes/{}/services": { body: undefined; answer: WebProgram[] };
   "GET /episodes/{}/apps": { body: undefined; answer: string[] };
   "POST /episodes/{}/uploads": { body: FormData; answer: BlobRef };

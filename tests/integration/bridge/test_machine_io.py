@@ -116,6 +116,7 @@ async def test_terminals_are_worked_from_afar(machine: Machine) -> None:
 
 async def test_tools_are_listed(machine: Machine) -> None:
     assert [tool.name for tool in await machine.tools()] == ["fake.echo"]
+    assert (await machine.screen_texts()).titles == ("Painted desktop",)
 
 
 @pytest.mark.parametrize(

@@ -165,6 +165,14 @@ describe("what is completed with", () => {
     expect(found.words).toEqual(expect.arrayContaining(["Nina", "wishes", "letter.txt"]));
     expect(found.paths).toEqual(["letter.txt", "/home/nina", "letters/first.md"]);
   });
+  it("is what the machine knows of its screen, after what the task says", () => {
+    const { task } = makeEpisodeState();
+    const machine = { titles: ["Untitled 1 - Mousepad"], words: ["Reservation"] };
+    const found = screenTexts({ task: { ...task, instruction: 'Write "Hello".' }, observation: OBSERVATION, steps: [] }, machine);
+    expect(found.phrases).toEqual(["Hello", "Untitled 1 - Mousepad"]);
+    expect(found.words).toEqual(expect.arrayContaining(["Mousepad", "Reservation"]));
+    expect(suggestionsAt(...split('type_text("my res‸")'), { ...CONTEXT, ...found })?.options.map(({ label }) => label)).toEqual(["my Reservation"]);
+  });
 });
 
 /** Commands as people wrote them, each with what they saw. */

@@ -5,7 +5,7 @@ import { Compartment, EditorState, Prec } from "@codemirror/state";
 import { EditorView, keymap, placeholder } from "@codemirror/view";
 import { useEffect, useImperativeHandle, useRef } from "react";
 
-import type { CommandCompletion } from "@/generated/api";
+import type { CommandCompletion, ScreenTexts } from "@/generated/api";
 import type { EpisodeState, Step } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
 import { hasScreen } from "@/features/annotate/panels/panels";
@@ -17,6 +17,7 @@ import { insertPoint } from "./call";
 import { pathsNamed, suggestionsAt, type CompletionContext, type Suggestions } from "./completion";
 import { screenTexts } from "./screen-texts";
 import { commandAt, completeCommand, shellSuggestions, type CommandPlace } from "./shell-completion";
+import { useMachineTexts } from "./use-machine-texts";
 import styles from "./step.module.css";
 
 /** What the editor calls; always the latest, though the editor itself is made once. */
@@ -32,6 +33,7 @@ export function CommandLineEditor() {
   const { t } = useI18n();
   const { draft, setDraft, submitStep: doIt, commandLineRef, viewportRef, episode, steps, drafts, canAct } = useWorkspace();
   const apps = useApps(episode);
+  const machineTexts = useMachineTexts(episode, draft.command);
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const handlers = useRef<Handlers | null>(null);
@@ -47,7 +49,7 @@ export function CommandLineEditor() {
         tools: episode.tools.map(({ name }) => name),
         pages: (episode.observation?.page?.tabs ?? []).map(({ id }) => id),
         files: (episode.observation?.page?.chooser?.files ?? []).map(({ name }) => name),
-        ...contextOf(episode, steps),
+        ...contextOf(episode, steps, machineTexts),
       }),
       askShell: ({ line, session }) => completeCommand(episode.id, line, session),
     };
@@ -98,8 +100,8 @@ export function CommandLineEditor() {
 }
 
 /** What the machine and its task name. */
-function contextOf(episode: EpisodeState, steps: readonly Step[]): Pick<CompletionContext, "paths" | "phrases" | "words" | "toolArguments"> {
-  const { phrases, words, paths } = screenTexts(episode);
+function contextOf(episode: EpisodeState, steps: readonly Step[], machine: ScreenTexts): Pick<CompletionContext, "paths" | "phrases" | "words" | "toolArguments"> {
+  const { phrases, words, paths } = screenTexts(episode, machine);
   const toolArguments = Object.fromEntries(episode.tools.map((tool) => [tool.name, JSON.stringify(emptyArguments(tool) ?? {})]));
   return { phrases, words, toolArguments, paths: [...new Set([...pathsNamed(steps), ...paths])] };
 }
