@@ -133,8 +133,8 @@ def _programmed(command: CommandLine, folder: Path, library: Path) -> list[str]:
     matching = [option.rstrip(" ") for option in options if option.startswith(command.text)]
     if not paths:
         return [option for option in matching if option.isprintable()]
-    shown = (one for one in matching if _offered(Path(one).name, command.text.rpartition("/")[2]))
-    ended = (f"{one}/" if not one.endswith("/") and _path(one, folder).is_dir() else one for one in shown)
+    visible = (one for one in matching if _offered(Path(one).name, command.text.rpartition("/")[2]))
+    ended = (f"{one}/" if not one.endswith("/") and _path(one, folder).is_dir() else one for one in visible)
     return [quoted for one in ended if (quoted := quote_word(one)) is not None]
 
 

@@ -39,12 +39,12 @@ function jumpAt(whole: string, at: number, end: number, context: CompletionConte
   const answer = place === null ? undefined : SHELL_ANSWERS[place.line];
   const offered = place === null || answer === undefined ? [] : shellSuggestions(place, { ...answer, offered: true, more: false });
   const reached = [
-    { from: found?.from ?? 0, options: found?.options ?? [], asking: 0 },
-    { from: place?.from ?? 0, options: offered, asking: 1 },
-  ].flatMap(({ from, options, asking }) =>
+    { from: found?.from ?? 0, options: found?.options ?? [], requestKeys: 0 },
+    { from: place?.from ?? 0, options: offered, requestKeys: 1 },
+  ].flatMap(({ from, options, requestKeys }) =>
     options.flatMap(({ insert, caret }, index) => {
       const written = whole.slice(0, from) + insert.slice(0, insert.endsWith('"') ? -1 : caret);
-      const keys = asking + index + 1;
+      const keys = requestKeys + index + 1;
       return whole.startsWith(written) && written.length > at + keys ? [{ keys, to: Math.min(written.length, end) }] : [];
     }),
   );

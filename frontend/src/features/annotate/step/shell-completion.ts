@@ -20,11 +20,11 @@ export interface CommandPlace {
 }
 
 /** The longest line that is asked for (characters), as the server has it. */
-const LONGEST = 4_000;
+const MAX_LINE = 4_000;
 
 /** What the machine's shell offers at the end of a line; null where nothing is to be had. */
 export async function completeCommand(episodeId: string, line: string, session: string | null): Promise<CommandCompletion | null> {
-  if (line.trim() === "" || line.length > LONGEST) return null;
+  if (line.trim() === "" || line.length > MAX_LINE) return null;
   try {
     const answer = await request("POST", `/episodes/${encodeURIComponent(episodeId)}/completions`, { line, session });
     return answer.options.length > 0 ? answer : null;
@@ -55,8 +55,8 @@ function sessionOf(text: string, part: { readonly from: number; readonly to: num
 
 /** The line with each option in its place. */
 export function completedLines(line: string, { start, options }: Pick<CommandCompletion, "start" | "options">): string[] {
-  const kept = Array.from(line).slice(0, start).join(""); // the server counts code points
-  return options.map((option) => kept + option);
+  const beginning = Array.from(line).slice(0, start).join(""); // the server counts code points
+  return options.map((option) => beginning + option);
 }
 
 /** What the shell's answer may write at a place. */
