@@ -31,17 +31,19 @@ function keysFor(whole: string, context: CompletionContext, shell: boolean): num
   return keys;
 }
 
+/** The suggestions at the end of what is written, and how many keys it takes to see them. */
+function listsAt(begun: string, context: CompletionContext, shell: boolean) {
+  const found = begun === "" ? null : suggestionsAt(begun, begun.length, context);
+  const local = found === null ? [] : [{ from: found.from, options: found.options, requestKeys: 0 }];
+  const place = shell ? commandAt(begun, begun.length) : null;
+  const answer = place === null ? undefined : SHELL_ANSWERS[place.line];
+  if (place === null || answer === undefined) return local;
+  return [...local, { from: place.from, options: shellSuggestions(place, { ...answer, offered: true, more: false }), requestKeys: 1 }];
+}
+
 /** The farthest that a suggestion at this place leads towards the whole. */
 function jumpAt(whole: string, at: number, end: number, context: CompletionContext, shell: boolean): { keys: number; to: number } | null {
-  const begun = whole.slice(0, at);
-  const found = at === 0 ? null : suggestionsAt(begun, at, context);
-  const place = shell ? commandAt(begun, at) : null;
-  const answer = place === null ? undefined : SHELL_ANSWERS[place.line];
-  const offered = place === null || answer === undefined ? [] : shellSuggestions(place, { ...answer, offered: true, more: false });
-  const reached = [
-    { from: found?.from ?? 0, options: found?.options ?? [], requestKeys: 0 },
-    { from: place?.from ?? 0, options: offered, requestKeys: 1 },
-  ].flatMap(({ from, options, requestKeys }) =>
+  const reached = listsAt(whole.slice(0, at), context, shell).flatMap(({ from, options, requestKeys }) =>
     options.flatMap(({ insert, caret }, index) => {
       const written = whole.slice(0, from) + insert.slice(0, insert.endsWith('"') ? -1 : caret);
       const keys = requestKeys + index + 1;

@@ -36,16 +36,23 @@ export async function completeCommand(episodeId: string, line: string, session: 
 /** The command line at the caret; null where none is written. */
 export function commandAt(text: string, caret: number): CommandPlace | null {
   const place = placeAt(text, caret);
-  const part = place?.slot === 0 ? place.parts[0] : undefined;
-  if (place === null || part === undefined || (place.kind !== "run_command" && place.kind !== "type_terminal")) return null;
+  if (place?.slot !== 0 || (place.kind !== "run_command" && place.kind !== "type_terminal")) return null;
+  const [part, second] = place.parts;
+  if (part === undefined) return null;
   const from = part.from + text.slice(part.from).search(/\S|$/);
-  const quote = text[from] ?? "";
-  if (from >= caret || !/["']/.test(quote)) return null;
-  const [begun, behind] = tokenize(text.slice(from, caret) + quote);
-  if (typeof begun?.value !== "string" || behind !== undefined) return null;
-  const lineStart = begun.value.lastIndexOf("\n") + 1;
-  const session = place.kind === "run_command" ? null : sessionOf(text, place.parts[1]);
-  return { line: begun.value.slice(lineStart), before: begun.value.slice(0, lineStart), session, from, to: part.to };
+  const begun = quotedText(text.slice(from, caret));
+  if (begun === null) return null;
+  const lineStart = begun.lastIndexOf("\n") + 1;
+  const session = place.kind === "run_command" ? null : sessionOf(text, second);
+  return { line: begun.slice(lineStart), before: begun.slice(0, lineStart), session, from, to: part.to };
+}
+
+/** What a quoted text that is not closed yet means; null where it is none. */
+function quotedText(written: string): string | null {
+  const quote = written[0] ?? "";
+  if (quote !== '"' && quote !== "'") return null;
+  const [begun, behind] = tokenize(written + quote);
+  return typeof begun?.value === "string" && behind === undefined ? begun.value : null;
 }
 
 function sessionOf(text: string, part: { readonly from: number; readonly to: number } | undefined): string {

@@ -1,6 +1,6 @@
 /** What the machine's shell offers for the line of a terminal, as a list above it. */
 import { Combobox, useCombobox, VisuallyHidden, type ComboboxStore } from "@mantine/core";
-import { useEffect, useRef, useState, type ReactElement } from "react";
+import { useEffect, useRef, useState, type KeyboardEvent, type ReactElement } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
 import { commonBeginning } from "@/features/annotate/step/shell-completion";
@@ -13,7 +13,7 @@ export interface LineCompletion {
   readonly lines: readonly string[];
 }
 
-/** `offered` is null while no list is shown. `complete` asks, and writes what all options begin with. */
+/** `offered` is null while no list is shown. Tab asks, and writes what all options begin with. */
 export function useLineCompletion(line: string, setLine: (line: string) => void, ask: (line: string) => Promise<LineCompletion | null>) {
   const [offered, setOffered] = useState<LineCompletion | null>(null);
   const [count, setCount] = useState<number | null>(null);
@@ -44,7 +44,22 @@ export function useLineCompletion(line: string, setLine: (line: string) => void,
     if (list.getSelectedOptionIndex() < 0) list.selectFirstOption();
     else list.clickSelectedOption();
   };
-  return { list, offered, count, complete, accept, close: forget, next };
+  /** True for a key that is dealt with, false for one that the list itself deals with, null for any other. */
+  const takeKey = (event: KeyboardEvent<HTMLInputElement>): boolean | null => {
+    if (event.key === "Tab") {
+      if (event.shiftKey || line.trim() === "") return null; // the focus goes on
+      if (offered !== null) next();
+      else if (event.currentTarget.selectionEnd === line.length) void complete();
+      return true;
+    }
+    if (offered === null) return null;
+    if (event.key === "Escape") {
+      forget();
+      return true;
+    }
+    return event.key === "ArrowUp" || event.key === "ArrowDown" || (event.key === "Enter" && list.getSelectedOptionIndex() >= 0) ? false : null;
+  };
+  return { list, offered, count, accept, close: forget, takeKey };
 }
 
 interface ListProps {

@@ -46,6 +46,19 @@ describe("Tab in the line of a terminal", () => {
     expect(onSubmit).toHaveBeenCalledExactlyOnceWith("cat notes.txt");
   });
 
+  it("takes a chosen option with Enter, which nobody else hears", async () => {
+    const { line, user, onSubmit } = renderPrompt();
+    const heard = vi.fn();
+    line.ownerDocument.body.addEventListener("keydown", heard);
+    await user.type(line, "cat n{Tab}");
+    await screen.findAllByRole("option");
+    heard.mockClear();
+    await user.keyboard("{ArrowDown}{Enter}");
+    expect(line.value).toBe("cat notes.md");
+    expect(onSubmit).not.toHaveBeenCalled();
+    expect(heard).not.toHaveBeenCalled();
+  });
+
   it("leaves the list with Escape, and the line with the next one", async () => {
     const { line, user, onLeave } = renderPrompt();
     await user.type(line, "cat n{Tab}");

@@ -24,25 +24,17 @@ export function Prompt({ ref, sign, label, disabled, history, onSubmit, onInterr
   const { t } = useI18n();
   const [line, setLine] = useState("");
   const [back, setBack] = useState(0);
-  const { list, offered, count, complete, accept, close, next } = useLineCompletion(line, setLine, onComplete);
+  const { list, offered, count, accept, close, takeKey } = useLineCompletion(line, setLine, onComplete);
 
   const recall = (steps: number) => {
     const to = Math.max(0, Math.min(history.length, back + steps));
     setBack(to);
     setLine(to === 0 ? "" : (history[history.length - to] ?? ""));
   };
-  const key = (event: KeyboardEvent<HTMLInputElement>) => {
-    if (event.nativeEvent.isComposing) return;
+  /** Whether the key is one of the line's. */
+  const lineKey = (event: KeyboardEvent<HTMLInputElement>): boolean => {
     const nothingSelected = event.currentTarget.selectionStart === event.currentTarget.selectionEnd;
-    const opened = offered !== null;
-    if (event.key === "Tab") {
-      if (event.shiftKey || line.trim() === "") return; // the focus goes on
-      if (opened) next();
-      else if (event.currentTarget.selectionEnd === line.length) void complete();
-    } else if (opened && event.key === "Escape") close();
-    else if (opened && /^(Arrow(Up|Down)|Home|End)$/.test(event.key)) return; // the list's own keys
-    else if (opened && event.key === "Enter" && list.getSelectedOptionIndex() >= 0) return;
-    else if (event.key === "Enter") {
+    if (event.key === "Enter") {
       close();
       onSubmit(line);
       setLine("");
@@ -51,8 +43,14 @@ export function Prompt({ ref, sign, label, disabled, history, onSubmit, onInterr
     else if (event.key === "ArrowDown") recall(-1);
     else if (event.key === "Escape") onLeave();
     else if (event.key === "c" && event.ctrlKey && nothingSelected && onInterrupt !== null) onInterrupt();
-    else return;
-    event.preventDefault();
+    else return false;
+    return true;
+  };
+  const key = (event: KeyboardEvent<HTMLInputElement>) => {
+    if (event.nativeEvent.isComposing) return;
+    const taken = takeKey(event) ?? (lineKey(event) || null);
+    if (taken === null) return;
+    if (taken) event.preventDefault();
     event.stopPropagation();
   };
   return (
