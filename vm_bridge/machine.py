@@ -11,7 +11,7 @@ from protocol.base import FrozenModel
 from protocol.blobs import BlobRef
 from protocol.trajectory.observations import MachineSnapshot, Observation, Transition, Verdict
 from protocol.trajectory.tasks import Task
-from vm_bridge.machine_io import Files, Terminals
+from vm_bridge.machine_io import Files, ScreenTexts, Terminals
 
 MAX_ACTION_SECONDS = 60.0
 """Longest an act may take beyond the time it needs by itself."""
@@ -156,6 +156,10 @@ class Machine(Protocol):
     @property
     def terminals(self) -> Terminals:
         """Its interactive terminals, for programs; raises UnsupportedAction where it has none."""
+        ...
+
+    async def screen_texts(self) -> ScreenTexts:
+        """Titles of windows and words on the screen; empty where the machine knows none. Changes nothing."""
         ...
 
     async def tools(self) -> tuple[Tool, ...]:

@@ -15,6 +15,8 @@ from protocol.actions.types import MAX_FILE
 from protocol.base import FrozenModel
 from vm_bridge.errors import InvalidAction
 
+MAX_COMPLETED_LINE = 4_000
+"""Longest command line that is completed (characters)."""
 EntryName = Annotated[str, StringConstraints(max_length=4096)]
 
 
@@ -61,6 +63,28 @@ class TerminalFrame(FrozenModel):
     def of(cls, session: str, data: bytes, columns: int, rows: int) -> Self:
         """A frame of these bytes."""
         return cls(session=session, data=b64encode(data), columns=columns, rows=rows)
+
+
+class CommandCompletion(FrozenModel):
+    """What a machine's own shell offers at the end of a command line."""
+
+    offered: bool = True
+    """Whether the machine has a shell that can be asked."""
+    start: int = Field(default=0, ge=0)
+    """Where in the line the options go: each replaces all that is behind it."""
+    options: Annotated[tuple[Annotated[str, StringConstraints(max_length=4096)], ...], Field(max_length=100)] = ()
+    """As they are written, quotes and backslashes included; a folder ends with a slash."""
+    more: bool = False
+    """Whether there are more than these."""
+
+
+class ScreenTexts(FrozenModel):
+    """What can be read on a machine's screen, as far as the machine knows it; nothing from input fields."""
+
+    titles: Annotated[tuple[Annotated[str, StringConstraints(max_length=300)], ...], Field(max_length=50)] = ()
+    """Of windows."""
+    words: Annotated[tuple[Annotated[str, StringConstraints(max_length=100)], ...], Field(max_length=500)] = ()
+    """Each once, in reading order; of four characters or more."""
 
 
 def check_file_size(data: bytes) -> None:
@@ -113,6 +137,11 @@ class Terminals(Protocol):
 
     async def read(self, session: str) -> str:
         """What a terminal shows, with some of what scrolled away."""
+        ...
+
+    async def complete(self, line: str, *, session: str | None = None) -> CommandCompletion:
+        """What the shell offers at the end of a line, in the folder where that terminal stands; in the home folder
+        without a terminal, as `run_command` runs. Types nothing and starts no terminal."""
         ...
 
     async def resize(self, session: str, *, columns: int, rows: int) -> None:

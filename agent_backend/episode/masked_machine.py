@@ -9,7 +9,7 @@ from protocol.trajectory.observations import MachineSnapshot, Observation, Trans
 from protocol.trajectory.secret_masks import mask_error, mask_secrets, mask_text
 from protocol.trajectory.tasks import Task
 from vm_bridge.machine import Capabilities, ExpertSuggestion, Machine
-from vm_bridge.machine_io import Files, Terminals
+from vm_bridge.machine_io import Files, ScreenTexts, Terminals
 
 
 class MaskedMachine:
@@ -79,6 +79,13 @@ class MaskedMachine:
     @property
     def terminals(self) -> Terminals:
         return self._machine.terminals
+
+    async def screen_texts(self) -> ScreenTexts:
+        texts, values = await self._machine.screen_texts(), self._values()
+        return ScreenTexts(
+            titles=tuple(mask_text(title, values) for title in texts.titles),
+            words=tuple(mask_text(word, values) for word in texts.words),
+        )
 
     async def tools(self) -> tuple[Tool, ...]:
         return await self._machine.tools()

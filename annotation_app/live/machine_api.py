@@ -1,8 +1,10 @@
-"""What the desk's panels ask beside the acts: what lies in a folder of the machine, what it serves, room for an upload.
+"""What the desk's panels ask beside the acts: what lies in a folder of the machine, what it serves, what its shell
+would complete, room for an upload.
 
 None of it changes the machine and none of it is a step; what reads or changes a file is an act.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Annotated, TypeVar
 from uuid import UUID
@@ -17,19 +19,22 @@ from pydantic import Field
 from annotation_app.accounts.selectors import user_of
 from annotation_app.episodes import selectors, services
 from annotation_app.errors import Conflict, Forbidden, Invalid, TooLarge
+from annotation_app.tasks.selectors import pool_has_credentials
 from protocol.actions.types import MAX_FILE, FilePath
 from protocol.base import FrozenModel
 from protocol.blobs import BlobRef
 from vm_bridge.api.client import BridgeClient
-from vm_bridge.api.wire import ProgramLog
-from vm_bridge.errors import BridgeError, InvalidAction
+from vm_bridge.api.wire import CompletionRequest, ProgramLog
+from vm_bridge.errors import BridgeError, InvalidAction, UnsupportedAction
 from vm_bridge.machine import Lease, Machine, WebProgram
-from vm_bridge.machine_io import FileEntry
+from vm_bridge.machine_io import CommandCompletion, FileEntry, ScreenTexts
 
 router = Router(tags=["desk"])
 R = TypeVar("R")
 
 BYTES = "application/octet-stream"
+COMPLETION_TIMEOUT_SECONDS = 5.0
+"""Longest that a person waits for the machine's shell; the machine itself takes 1 s at most."""
 
 
 class FolderListing(FrozenModel):
@@ -44,6 +49,42 @@ def folder_get(request: HttpRequest, episode_id: UUID, path: FilePath = ".") -> 
     """What lies in a folder now."""
     selectors.episode_of(user=user_of(request), episode_id=episode_id)
     return FolderListing(path=path, entries=_query_machine(episode_id, lambda machine: machine.files.list(path)))
+
+
+@router.post("/episodes/{uuid:episode_id}/completions", response=CommandCompletion)
+def command_complete(request: HttpRequest, episode_id: UUID, body: CompletionRequest) -> CommandCompletion:
+    """What the machine's own shell offers at the end of a command line. Not offered where the machine has no such
+    shell, where it does not answer in time, and in pools with secrets, whose values a name may show."""
+    _require_steering(request, episode_id)
+    if pool_has_credentials(pool=selectors.machine_of(episode_id=episode_id).pool):
+        return CommandCompletion(offered=False)
+
+    async def query(machine: Machine) -> CommandCompletion:
+        try:
+            async with asyncio.timeout(COMPLETION_TIMEOUT_SECONDS):
+                return await machine.terminals.complete(body.line, session=body.session)
+        except (UnsupportedAction, TimeoutError):
+            return CommandCompletion(offered=False)
+
+    return _query_machine(episode_id, query)
+
+
+@router.get("/episodes/{uuid:episode_id}/texts", response=ScreenTexts)
+def texts_get(request: HttpRequest, episode_id: UUID) -> ScreenTexts:
+    """Titles of windows and words on the screen. Empty where the machine knows none or does not answer in time, and in
+    pools with secrets, whose values may be shown."""
+    _require_steering(request, episode_id)
+    if pool_has_credentials(pool=selectors.machine_of(episode_id=episode_id).pool):
+        return ScreenTexts()
+
+    async def query(machine: Machine) -> ScreenTexts:
+        try:
+            async with asyncio.timeout(COMPLETION_TIMEOUT_SECONDS):
+                return await machine.screen_texts()
+        except TimeoutError:
+            return ScreenTexts()
+
+    return _query_machine(episode_id, query)
 
 
 @router.get("/episodes/{uuid:episode_id}/services", response=list[WebProgram])
@@ -63,10 +104,7 @@ def apps_get(request: HttpRequest, episode_id: UUID) -> tuple[str, ...]:
 @router.post("/episodes/{uuid:episode_id}/uploads", response=BlobRef)
 def upload_make(request: HttpRequest, episode_id: UUID, file: File[UploadedFile]) -> BlobRef:
     """Keep bytes with the record, where an `upload_file` act of this episode finds them."""
-    user = user_of(request)
-    selectors.episode_of(user=user, episode_id=episode_id)
-    if not selectors.episode_access(user=user, episode_id=episode_id).steers:
-        raise Forbidden("Only its annotator steers this episode.")
+    _require_steering(request, episode_id)
     if (file.size or 0) > MAX_FILE:
         raise TooLarge(f"A file may have {MAX_FILE} bytes.")
     data = file.read()
@@ -83,6 +121,14 @@ def programs_get(request: HttpRequest, episode_id: UUID, after: Annotated[int, F
     if not host:
         return ProgramLog(messages=(), total=0)
     return _query_bridge(lambda bridge: bridge.program_log(host, str(episode_id), after=after))
+
+
+def _require_steering(request: HttpRequest, episode_id: UUID) -> None:
+    """Raises NotFound, and Forbidden for who may look only."""
+    user = user_of(request)
+    selectors.episode_of(user=user, episode_id=episode_id)
+    if not selectors.episode_access(user=user, episode_id=episode_id).steers:
+        raise Forbidden("Only its annotator steers this episode.")
 
 
 def _lease(episode_id: UUID) -> Lease:

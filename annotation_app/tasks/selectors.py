@@ -217,6 +217,11 @@ def pools_of(*, user: User) -> list[PoolSummary]:
     ]
 
 
+def pool_has_credentials(*, pool: str) -> bool:
+    """Whether the pool of this name has secrets."""
+    return Credential.objects.filter(pool__name=pool).exists()
+
+
 def credentials_of(*, pool: str) -> dict[str, TaskSecret]:
     """The secrets of the pool of this name, by name; one whose key is not there any more is left out."""
     secrets = {}

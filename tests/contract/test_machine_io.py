@@ -124,6 +124,9 @@ async def test_what_is_typed_shows_and_is_watched(machine: Machine) -> None:
         await machine.terminals.write("work", " again")
         assert b"again" in await _output(frames, "work", b"again")
     assert seen
+    await machine.files.write("note of work.txt", b"")
+    offered = await machine.terminals.complete("cat note", session="work")
+    assert (offered.offered, offered.start, len(offered.options)) == (True, 4, 1)
     await machine.terminals.close("work")
     assert "work" not in [terminal.name for terminal in await machine.terminals.list()]
     with pytest.raises(InvalidAction):

@@ -34,7 +34,7 @@ from vm_bridge.api.wire import (
 from vm_bridge.errors import ERRORS, BridgeError, BridgeUnavailable, MachineGone, StaleLease
 from vm_bridge.host_keys import CallSigner
 from vm_bridge.machine import Capabilities, ExpertSuggestion, Lease, action_timeout
-from vm_bridge.machine_io import check_file_size
+from vm_bridge.machine_io import ScreenTexts, check_file_size
 
 CONNECT_TIMEOUT_SECONDS = 2.0
 RETRY_DELAYS_SECONDS = (0.05, 0.2, 0.8)
@@ -281,6 +281,9 @@ class RemoteMachine:
     @property
     def terminals(self) -> RemoteTerminals:
         return RemoteTerminals(self._calls, self._calls.url, fencing_headers(self._lease))
+
+    async def screen_texts(self) -> ScreenTexts:
+        return ScreenTexts.model_validate_json(await self._call("GET", "texts"))
 
     async def tools(self) -> tuple[Tool, ...]:
         return TOOLS.validate_json(await self._call("GET", "tools", timeout_seconds=PREPARE_TIMEOUT_SECONDS))

@@ -9,9 +9,9 @@ from pydantic import BaseModel, TypeAdapter
 
 from protocol.base import FrozenModel
 from vm_bridge.api.request_sender import RequestSender
-from vm_bridge.api.wire import ErrorResponse, TerminalInput, TerminalSize, TerminalText
+from vm_bridge.api.wire import CompletionRequest, ErrorResponse, TerminalInput, TerminalSize, TerminalText
 from vm_bridge.errors import ERRORS, BridgeError, BridgeUnavailable
-from vm_bridge.machine_io import FileChange, FileEntry, TerminalFrame, TerminalState, check_file_size
+from vm_bridge.machine_io import CommandCompletion, FileChange, FileEntry, TerminalFrame, TerminalState, check_file_size
 
 FILE_ENTRIES: TypeAdapter[tuple[FileEntry, ...]] = TypeAdapter(tuple[FileEntry, ...])
 TERMINAL_STATES: TypeAdapter[tuple[TerminalState, ...]] = TypeAdapter(tuple[TerminalState, ...])
@@ -90,6 +90,10 @@ class RemoteTerminals(_RemoteResource):
 
     async def read(self, session: str) -> str:
         return TerminalText.model_validate_json(await self._call("GET", _terminal_path(session))).text
+
+    async def complete(self, line: str, *, session: str | None = None) -> CommandCompletion:
+        asked = CompletionRequest(line=line, session=session)
+        return CommandCompletion.model_validate_json(await self._call("POST", "completions", asked))
 
     async def resize(self, session: str, *, columns: int, rows: int) -> None:
         await self._call("PUT", f"{_terminal_path(session)}/size", TerminalSize(columns=columns, rows=rows))

@@ -14,6 +14,7 @@ from protocol.blobs import BlobRef
 from vm_bridge.api.wire import (
     DRIVER_HEADER,
     FENCING_HEADER,
+    CompletionRequest,
     ErrorResponse,
     Name,
     TerminalInput,
@@ -22,7 +23,7 @@ from vm_bridge.api.wire import (
 )
 from vm_bridge.errors import BridgeError
 from vm_bridge.machine import Machine
-from vm_bridge.machine_io import FileChange, FileEntry, TerminalFrame, TerminalState
+from vm_bridge.machine_io import CommandCompletion, FileChange, FileEntry, ScreenTexts, TerminalFrame, TerminalState
 
 EVENT_STREAM = "text/event-stream"
 OCTET_STREAM = "application/octet-stream"
@@ -107,6 +108,11 @@ def _terminal_routes(router: APIRouter, held: Machine) -> None:
         """What a terminal shows."""
         return TerminalText(text=await machine.terminals.read(session))
 
+    @router.post("/completions")
+    async def complete_command(body: CompletionRequest, machine: Machine = held) -> CommandCompletion:
+        """What the machine's shell offers at the end of a command line."""
+        return await machine.terminals.complete(body.line, session=body.session)
+
     @router.post("/terminals/{session}/input", status_code=204)
     async def write_terminal(session: TerminalName, body: TerminalInput, machine: Machine = held) -> None:
         """Type text; not to be repeated after a lost answer."""
@@ -128,6 +134,11 @@ def _tool_routes(router: APIRouter, held: Machine) -> None:
     async def list_tools(machine: Machine = held) -> tuple[Tool, ...]:
         """What `call_tool` may name; their servers are started."""
         return await machine.tools()
+
+    @router.get("/texts")
+    async def read_texts(machine: Machine = held) -> ScreenTexts:
+        """Titles of windows and words on the screen."""
+        return await machine.screen_texts()
 
     @router.post("/stage", openapi_extra=RAW_BODY)
     async def stage_upload(

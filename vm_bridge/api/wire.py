@@ -7,13 +7,14 @@ import msgpack
 from pydantic import BaseModel, Field, StringConstraints
 
 from protocol.actions.inputs import Text
-from protocol.actions.types import Action
+from protocol.actions.types import Action, SessionName
 from protocol.base import FrozenModel
 from protocol.blobs import BlobRef
 from protocol.messages.events import CommandId
 from protocol.trajectory.observations import MAX_TIME_SCALE, Observation, Transition
 from protocol.trajectory.tasks import Task
 from vm_bridge.machine import Machine
+from vm_bridge.machine_io import MAX_COMPLETED_LINE
 
 MEDIA_TYPE = "application/msgpack"
 FENCING_HEADER = "X-Fencing-Token"
@@ -164,6 +165,14 @@ class TerminalSize(FrozenModel):
 
     columns: Annotated[int, Field(ge=2, le=500)]
     rows: Annotated[int, Field(ge=2, le=200)]
+
+
+class CompletionRequest(FrozenModel):
+    """`POST /v1/machines/{machine_id}/completions`: a command line up to the caret, and the terminal it is for."""
+
+    line: Annotated[str, StringConstraints(max_length=MAX_COMPLETED_LINE)]
+    session: SessionName | None = None
+    """None for a command that is run by itself."""
 
 
 class TaskList(FrozenModel):

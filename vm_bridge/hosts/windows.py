@@ -20,6 +20,7 @@ from vm_bridge.guest.windows.programs import APPS
 from vm_bridge.hosts.computer_sandbox import ComputerSandbox
 from vm_bridge.hosts.external_machines import RESET_SECONDS, ExternalMachinePool, MachineReverter
 from vm_bridge.machine import Machine
+from vm_bridge.machine_io import ScreenTexts
 from vm_bridge.sandbox import Sandbox, Usage
 
 logger = logging.getLogger(__name__)
@@ -109,6 +110,9 @@ class WindowsMachine(ComputerMachine):
     @property
     def terminals(self) -> GuestTerminals:
         raise UnsupportedAction("this machine has no interactive terminals")
+
+    async def screen_texts(self) -> ScreenTexts:
+        return ScreenTexts()
 
     async def tools(self) -> tuple[()]:
         return ()

@@ -1,8 +1,12 @@
 """What can be read on a page and where, for who teaches reading: the browser's own layout, letter by letter."""
 
+import re
+
 from protocol.trajectory.observations import PageLayout
 from vm_bridge.browser import Session
 
+WORD = re.compile(r"\w[\w@.+-]{2,}\w")
+MAX_WORDS, MAX_WORD = 500, 100
 SCRIPT = """(() => {
   const CLICKED = "button, a, label, input, [role=tab], [role=menuitem], [data-at], .ui-button, .alink";
   const UNSEEN = ["SCRIPT", "STYLE", "TEXTAREA", "OPTION"];
@@ -59,3 +63,13 @@ SCRIPT = """(() => {
 async def read_parts(session: Session) -> str:
     """The page's parts as JSON (`PageLayout`). Changes nothing. Raises ScriptFailed."""
     return PageLayout.model_validate(await session.evaluate(SCRIPT, world="own")).model_dump_json()
+
+
+async def read_words(session: Session) -> tuple[str, ...]:
+    """The page's words of four characters or more, each once, in reading order; what input fields hold is none of them.
+
+    Changes nothing. Raises ScriptFailed.
+    """
+    layout = PageLayout.model_validate(await session.evaluate(SCRIPT, world="own"))
+    words = (word for part in layout.parts for word in WORD.findall(part.text) if len(word) <= MAX_WORD)
+    return tuple(dict.fromkeys(words))[:MAX_WORDS]

@@ -183,6 +183,10 @@ ROUTES: dict[str, Rule] = {
     "GET /api/episodes/{episode_id}/recording/{number}.vtt": owner_and_staff(absent=True),
     "POST /api/episodes/{episode_id}/tickets": owner_and_staff(body=body_of(kind="webrtc")),
     "GET /api/episodes/{episode_id}/files": owner_and_staff(),
+    "POST /api/episodes/{episode_id}/completions": Rule(
+        frozenset({"owner"}), frozenset({"annotator"}), body=body_of(line="ls ")
+    ),
+    "GET /api/episodes/{episode_id}/texts": Rule(frozenset({"owner"}), frozenset({"annotator"})),
     "GET /api/episodes/{episode_id}/services": owner_and_staff(),
     "GET /api/episodes/{episode_id}/apps": owner_and_staff(),
     "POST /api/episodes/{episode_id}/uploads": Rule(frozenset({"owner"}), frozenset({"annotator"})),

@@ -1628,6 +1628,38 @@ export interface FolderListing {
   entries: FileEntry[];
 }
 /**
+ * What a machine's own shell offers at the end of a command line.
+ */
+export interface CommandCompletion {
+  offered: boolean;
+  start: number;
+  /**
+   * @maxItems 100
+   */
+  options: string[];
+  more: boolean;
+}
+/**
+ * `POST /v1/machines/{machine_id}/completions`: a command line up to the caret, and the terminal it is for.
+ */
+export interface CompletionRequest {
+  line: string;
+  session?: string | null;
+}
+/**
+ * What can be read on a machine's screen, as far as the machine knows it; nothing from input fields.
+ */
+export interface ScreenTexts {
+  /**
+   * @maxItems 50
+   */
+  titles: string[];
+  /**
+   * @maxItems 500
+   */
+  words: string[];
+}
+/**
  * A web program inside a machine, started when somebody first comes to its port.
  */
 export interface WebProgram {
@@ -4444,6 +4476,8 @@ export interface Routes {
   "GET /episodes/{}": { body: undefined; answer: Snapshot };
   "POST /episodes/{}/tickets": { body: TicketIn | PreviewIn | ProgramIn; answer: TicketOut };
   "GET /episodes/{}/files": { body: undefined; answer: FolderListing };
+  "POST /episodes/{}/completions": { body: CompletionRequest; answer: CommandCompletion };
+  "GET /episodes/{}/texts": { body: undefined; answer: ScreenTexts };
   "GET /episodes/{}/services": { body: undefined; answer: WebProgram[] };
   "GET /episodes/{}/apps": { body: undefined; answer: string[] };
   "POST /episodes/{}/uploads": { body: FormData; answer: BlobRef };

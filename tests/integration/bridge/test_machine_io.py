@@ -102,6 +102,9 @@ async def test_terminals_are_worked_from_afar(machine: Machine) -> None:
     assert await machine.terminals.read("main") == "$ ls\n"
     await machine.terminals.resize("main", columns=80, rows=24)
     assert [(t.name, t.columns, t.rows) for t in await machine.terminals.list()] == [("main", 80, 24)]
+    await machine.files.write("notes.txt", b"")
+    offered = await machine.terminals.complete("cat no", session="main")
+    assert (offered.offered, offered.start, offered.options) == (True, 4, ("notes.txt",))
     async with machine.terminals.watch() as frames, asyncio.timeout(LIMIT):
         assert (await anext(frames)).data == b"$ ls\n"
         await machine.terminals.write("main", "pwd\n")
@@ -113,6 +116,7 @@ async def test_terminals_are_worked_from_afar(machine: Machine) -> None:
 
 async def test_tools_are_listed(machine: Machine) -> None:
     assert [tool.name for tool in await machine.tools()] == ["fake.echo"]
+    assert (await machine.screen_texts()).titles == ("Painted desktop",)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.browser.driver import BrowserDriver
 from vm_bridge.errors import UnsupportedAction
 from vm_bridge.machine import Capabilities, ExpertSuggestion
-from vm_bridge.machine_io import Files, Terminals
+from vm_bridge.machine_io import Files, ScreenTexts, Terminals
+from vm_bridge.suites.parts import read_words
 
 
 class BrowserMachine:
@@ -67,6 +68,9 @@ class BrowserMachine:
     @property
     def terminals(self) -> Terminals:
         raise UnsupportedAction("a browser has no interactive terminals")
+
+    async def screen_texts(self) -> ScreenTexts:
+        return ScreenTexts(words=await self._browser.read(self._fence, read_words))
 
     async def tools(self) -> tuple[Tool, ...]:
         return ()

@@ -8,10 +8,11 @@ from protocol.blobs import BlobRef
 from protocol.trajectory.observations import MachineSnapshot, Observation, Transition, Verdict
 from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.computer.driver import ComputerDriver
-from vm_bridge.drivers.computer.machine_io import GuestFiles, GuestTerminals
+from vm_bridge.drivers.computer.machine_io import GuestFiles, GuestIO, GuestTerminals
 from vm_bridge.drivers.task_parameters import parse_image_format, parse_mcp_servers, parse_screen_size
 from vm_bridge.errors import UnsupportedAction, UnsupportedTask
 from vm_bridge.machine import Capabilities, ExpertSuggestion
+from vm_bridge.machine_io import ScreenTexts
 from vm_bridge.suites import evaluate_task, find_suite
 from vm_bridge.suites.harbor import HarborSuite
 
@@ -111,6 +112,9 @@ class ComputerMachine:
     @property
     def terminals(self) -> GuestTerminals:
         return GuestTerminals(self._computer.link, self._fence)
+
+    async def screen_texts(self) -> ScreenTexts:
+        return await GuestIO(self._computer.link, self._fence).call("windows.titles", ScreenTexts)
 
     async def tools(self) -> tuple[Tool, ...]:
         return await self._computer.tools(self._fence)

@@ -16,7 +16,7 @@ from protocol.blobs import BlobRef
 from protocol.trajectory.mcp_servers import AnyMcpServer
 from vm_bridge.drivers.computer.guest_link import EmptyReply, GuestLink
 from vm_bridge.errors import BridgeError, InvalidAction, MachineGone
-from vm_bridge.machine_io import FileChange, FileEntry, TerminalFrame, TerminalState, check_file_size
+from vm_bridge.machine_io import CommandCompletion, FileChange, FileEntry, TerminalFrame, TerminalState, check_file_size
 
 logger = logging.getLogger(__name__)
 
@@ -187,6 +187,9 @@ class GuestTerminals(GuestIO):
 
     async def read(self, session: str) -> str:
         return (await self.call("terminals.read", TextReply, told={"session": session})).text
+
+    async def complete(self, line: str, *, session: str | None = None) -> CommandCompletion:
+        return await self.call("terminals.complete", CommandCompletion, told={"line": line, "session": session})
 
     async def resize(self, session: str, *, columns: int, rows: int) -> None:
         await self.call("terminals.resize", EmptyReply, told={"session": session, "columns": columns, "rows": rows})

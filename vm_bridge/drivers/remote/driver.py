@@ -34,7 +34,7 @@ from vm_bridge.errors import (
 )
 from vm_bridge.machine import Capabilities, ExpertSuggestion, action_timeout
 from vm_bridge.machine_io import Files as MachineFiles
-from vm_bridge.machine_io import Terminals
+from vm_bridge.machine_io import ScreenTexts, Terminals
 from vm_bridge.sandbox import FrameSource
 from vm_bridge.settle import MAX_SETTLE_SECONDS
 from vm_bridge.suites import SandboxEnvironment, Suite, evaluate_task, find_suite
@@ -307,6 +307,9 @@ class RemoteMachine:
     @property
     def terminals(self) -> Terminals:
         raise UnsupportedAction("this machine has no interactive terminals")
+
+    async def screen_texts(self) -> ScreenTexts:
+        return ScreenTexts()
 
     async def tools(self) -> tuple[Tool, ...]:
         return ()

@@ -11,6 +11,7 @@ from vm_bridge.guest.linux import shell
 from vm_bridge.guest.linux.folder_watcher import FolderWatcher
 from vm_bridge.guest.linux.helper_process import HelperProcess
 from vm_bridge.guest.linux.terminals.client import ANSWER_SECONDS, TerminalClient
+from vm_bridge.guest.linux.window_titles import window_titles
 
 TERMINALS = (sys.executable, "-s", "-m", "vm_bridge.guest.linux.terminals.server")
 TOOLBOX = ("/image/tools/bin/python", "-P", "-s", "-m", "vm_bridge.guest.linux.toolbox.server")
@@ -40,6 +41,7 @@ class LinuxMachineIO(MachineIO):
         self.call_handlers |= self._terminals.call_handlers | {
             "files.watch": lambda call: {"changes": self._watches.changes(call["watch"], call["path"], call["wait"])},
             "files.unwatch": self._unwatch,
+            "windows.titles": lambda call: {"titles": window_titles()},
             "tools.configure": self._configure,
             "tools.list": self._list_tools,
         }

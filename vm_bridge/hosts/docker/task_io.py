@@ -36,6 +36,7 @@ class TaskIO(MachineIO):
             "files.watch": _unsupported("news of folders"),
             "files.unwatch": lambda call: {},
             "tools.configure": _unsupported("MCP servers"),
+            "windows.titles": lambda call: {"titles": []},
             "tools.list": lambda call: {"tools": [], "failures": {}},
         }
 

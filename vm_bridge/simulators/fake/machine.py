@@ -9,6 +9,7 @@ from protocol.trajectory.observations import MachineSnapshot, Observation, Trans
 from protocol.trajectory.tasks import Task
 from vm_bridge.errors import UnknownBlob, UnknownTask, UnsupportedAction
 from vm_bridge.machine import Capabilities, ExpertSuggestion
+from vm_bridge.machine_io import ScreenTexts
 from vm_bridge.simulators.fake.browser import FakeBrowser
 from vm_bridge.simulators.fake.computer import FakeComputer
 from vm_bridge.simulators.fake.machine_io import TOOLS, FakeFiles, FakeTerminals
@@ -106,6 +107,10 @@ class FakeMachine:
     def terminals(self) -> FakeTerminals:
         self._computer.admit(self._token)
         return FakeTerminals(self._computer.inside)
+
+    async def screen_texts(self) -> ScreenTexts:
+        self._computer.admit(self._token)
+        return ScreenTexts(titles=("Painted desktop",), words=("Painted", "buttons"))
 
     async def tools(self) -> tuple[Tool, ...]:
         self._computer.admit(self._token)

@@ -23,7 +23,7 @@ from protocol.blobs import BlobRef
 from protocol.trajectory.observations import ActionError
 from vm_bridge.drivers.file_staging import FileStaging
 from vm_bridge.errors import InvalidAction
-from vm_bridge.machine_io import FileChange, FileEntry, TerminalFrame, TerminalState
+from vm_bridge.machine_io import CommandCompletion, FileChange, FileEntry, TerminalFrame, TerminalState
 
 ACTION_KINDS = (
     *("run_command", "type_terminal", "list_files", "read_file", "write_file", "edit_file", "upload_file"),
@@ -181,6 +181,12 @@ class FakeTerminals:
 
     async def read(self, session: str) -> str:
         return self._inside.terminals[self._known(session)]
+
+    async def complete(self, line: str, *, session: str | None = None) -> CommandCompletion:
+        """Its files are all that it knows."""
+        start = line.rfind(" ") + 1
+        options = sorted(path for path in self._inside.files if start and path.startswith(line[start:]))
+        return CommandCompletion(start=start, options=tuple(options[:100]), more=len(options) > 100)
 
     async def resize(self, session: str, *, columns: int, rows: int) -> None:
         self._inside.type(session, "")

@@ -30,6 +30,11 @@ HEAD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{name}</ti
 """
 SCRIPTS = {
     "counter": "window.game = {score: 0}; go(() => { game.score += 1; say(game.score + ' ' + Math.random()) })",
+    "words": """
+      say("Reservation of two seats");
+      document.body.insertAdjacentHTML("beforeend", "<input type=password value=hunter22><p hidden>solution</p>");
+      window.game = {score: 0};
+    """,
     "timed": "window.game = {score: 0}; go(() => { game.score += 1; say(game.score) })",
     "misjudged": "window.game = {score: 0}; go(() => say('gone on'))",
     "ends": "window.game = {score: 0}; go(() => { window.game = {score: 1, done: true, success: true}; say('over') })",

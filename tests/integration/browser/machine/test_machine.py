@@ -40,6 +40,8 @@ async def test_an_observation_says_how_the_page_stands(machine: Machine, do: Do)
     assert (page.title, page.clock, page.seed, page.score, page.done, page.pace) == ("counter", "exact", 5, 0, False, 0)
     assert [tab.active for tab in page.tabs] == [True]
     assert page_of((await do(machine, GO)).after).score == 1
+    await machine.prepare(task("words"))
+    assert (await machine.screen_texts()).words == ("Reservation", "seats"), "nothing of fields, nothing hidden"
 
 
 async def test_a_page_that_ended_by_itself_says_so(machine: Machine, do: Do) -> None:

@@ -9,7 +9,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation_app.accounts.models import User
+from annotation_app.episodes.models import Episode
 from annotation_app.live.store import run_in_db_thread
+from annotation_app.tasks.models import Credential
 from protocol.blobs import BlobRef
 from tests.integration.web.conftest import EpisodeSocket, Stack, World
 
@@ -21,6 +23,11 @@ def browser_request(world: World, user: User, method: str, path: str, **body: An
     client: Client = world.client(user)
     response = getattr(client, method)(f"/api/episodes/{path}", **body)
     return response
+
+
+def add_credential(episode_id: str) -> None:
+    pool = Episode.objects.get(pk=episode_id).task.pool
+    Credential.objects.create(pool=pool, name="PASSWORD", sealed="sealed")
 
 
 async def ask(stack: Stack, desk: EpisodeSocket, method: str, path: str, user: User | None = None, **body: Any) -> Any:
@@ -50,6 +57,15 @@ async def test_a_file_goes_in_and_comes_out_again(stack: Stack) -> None:
     listed = (await ask(stack, desk, "get", "files")).json()
     assert [(entry["name"], entry["size"]) for entry in listed["entries"]] == [("notes.html", len(BYTES))]
 
+    asked: dict[str, Any] = {"data": {"line": "cat no", "session": "main"}, "content_type": "application/json"}
+    offered = await ask(stack, desk, "post", "completions", **asked)
+    assert offered.json() == {"offered": True, "start": 4, "options": ["notes.html"], "more": False}
+    texts = (await ask(stack, desk, "get", "texts")).json()
+    assert texts == {"titles": ["Painted desktop"], "words": ["Painted", "buttons"]}
+    await run_in_db_thread(add_credential, episode_id=desk.episode_id)
+    assert (await ask(stack, desk, "post", "completions", **asked)).json()["offered"] is False
+    assert (await ask(stack, desk, "get", "texts")).json() == {"titles": [], "words": []}
+
     brought = (await perform_step(desk, kind="download_file", path="notes.html"))["after"]["attachment"]
     blob = await ask(stack, desk, "get", f"blobs/{brought['sha256']}")
     assert blob.content == BYTES
@@ -78,6 +94,9 @@ async def test_others_do_not_look_and_reviewers_do_not_touch(stack: Stack) -> No
     for user, refused in ((world.ben, 404), (world.rosa, 403)):
         sent = {"file": SimpleUploadedFile("a", b"a")}
         assert (await ask(stack, desk, "post", "uploads", user, data=sent)).status_code == refused
+        line: dict[str, Any] = {"data": {"line": "cat "}, "content_type": "application/json"}
+        assert (await ask(stack, desk, "post", "completions", user, **line)).status_code == refused
+        assert (await ask(stack, desk, "get", "texts", user)).status_code == refused
 
 
 async def test_an_episode_without_a_machine_has_no_inside(stack: Stack) -> None:

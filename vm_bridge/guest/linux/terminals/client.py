@@ -13,7 +13,7 @@ class TerminalClient:
 
     def __init__(self, command: tuple[str, ...]) -> None:
         self._helper = HelperProcess("the terminals", command)
-        forwarded = ("write", "read", "resize", "close", "poll")
+        forwarded = ("write", "read", "resize", "close", "complete", "poll")
         self.call_handlers: dict[str, CallHandler] = {
             "terminals.list": self._list,
             **{f"terminals.{op}": self._forward(op) for op in forwarded},

@@ -8,10 +8,12 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from vm_bridge.guest.common.actions import ActionFailed
 from vm_bridge.guest.linux.helper_process import serve_calls
+from vm_bridge.guest.linux.terminals.completion import complete
 from vm_bridge.guest.linux.terminals.screen import MAX_COLUMNS, MAX_ROWS
 from vm_bridge.guest.linux.terminals.terminal import SHELL, Terminal
 
@@ -30,6 +32,7 @@ class Terminals:
     def __init__(self, shell: Sequence[str] = SHELL) -> None:
         """`shell` is the program of each terminal."""
         self._shell = shell
+        self._has_bash = tuple(shell) == SHELL
         self._terminals: dict[str, Terminal] = {}
         self._changed = threading.Condition()
         self._interrupts = 0
@@ -63,6 +66,17 @@ class Terminals:
                     for t in self._terminals.values()
                 ]
             }
+
+    def complete(self, call: Message) -> Message:
+        """What bash would complete a command line with, where that terminal's shell stands; the home folder without a
+        terminal or before it begins. Not offered where the shells are another machine's. Changes no terminal."""
+        if not self._has_bash:
+            return {"offered": False, "start": 0, "options": [], "more": False}
+        with self._changed:
+            terminal = self._terminals.get(call["session"])
+        folder = Path.home() if terminal is None or terminal.status is not None else terminal.folder
+        found = complete(call["line"], folder)
+        return {"offered": True, "start": found.start, "options": list(found.options), "more": found.more}
 
     def resize(self, call: Message) -> Message:
         """Give a terminal another size; it begins where there is none of that name."""
@@ -148,7 +162,7 @@ def main() -> None:
 
 def serve(descriptor: int, terminals: Terminals) -> None:
     """Do the guest's calls until it closes its end."""
-    operations = ("type", "write", "read", "list", "resize", "close", "hurry", "poll")
+    operations = ("type", "write", "read", "list", "resize", "close", "complete", "hurry", "poll")
     serve_calls(descriptor, {name: getattr(terminals, name) for name in operations})
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pyte
 
 from vm_bridge.guest.common.actions import ActionFailed
+from vm_bridge.guest.linux.terminals.completion import folder_of
 from vm_bridge.guest.linux.terminals.screen import TerminalScreen, render_screen, screen_text
 
 SHELL = ("env", "--default-signal", "setsid", "--ctty", "bash")
@@ -76,6 +77,16 @@ class Terminal:
             return self._prompt_known and os.tcgetpgrp(self._master) == self._shell.pid
         except OSError:
             return True  # it has ended
+
+    @property
+    def folder(self) -> Path:
+        """The present folder of the program in the foreground, or else of the shell."""
+        home = Path.home()
+        try:
+            foreground = os.tcgetpgrp(self._master)
+        except OSError:
+            return home  # it has ended
+        return folder_of(foreground, folder_of(self._shell.pid, home))
 
     def write(self, text: str) -> None:
         """Type. Raises ActionFailed when the program in the foreground takes nothing, or the shell has ended."""

@@ -2,10 +2,12 @@
 import { describe, expect, it } from "vitest";
 
 import { makeEpisodeState, OBSERVATION } from "@/features/annotate/testing/fixtures";
+import { SHELL_ANSWERS } from "@/features/annotate/testing/shell-answers";
 
 import { insertPoint, placeAt } from "./call";
 import { suggestionsAt, type CompletionContext } from "./completion";
 import { screenTexts } from "./screen-texts";
+import { commandAt, shellSuggestions } from "./shell-completion";
 
 declare module "vitest" {
   interface TaskMeta {
@@ -14,25 +16,40 @@ declare module "vitest" {
   }
 }
 
-/** How many keys a call takes: characters, arrows to a suggestion, and Tab. Brackets and quotes close by themselves. */
-function keysFor(whole: string, context: CompletionContext): number {
+/**
+ * How many keys a call takes: characters, arrows to a suggestion, and Tab; one Tab more where the machine's shell is asked. Brackets
+ * and quotes close by themselves.
+ */
+function keysFor(whole: string, context: CompletionContext, shell: boolean): number {
   const end = whole.length - 2;
   let [keys, at] = [0, 0];
   while (at < end) {
-    const jump = jumpAt(whole, at, end, context);
+    const jump = jumpAt(whole, at, end, context, shell);
     keys += jump?.keys ?? 1;
     at = jump?.to ?? at + 1;
   }
   return keys;
 }
 
+/** The suggestions at the end of what is written, and how many keys it takes to see them. */
+function listsAt(begun: string, context: CompletionContext, shell: boolean) {
+  const found = begun === "" ? null : suggestionsAt(begun, begun.length, context);
+  const local = found === null ? [] : [{ from: found.from, options: found.options, requestKeys: 0 }];
+  const place = shell ? commandAt(begun, begun.length) : null;
+  const answer = place === null ? undefined : SHELL_ANSWERS[place.line];
+  if (place === null || answer === undefined) return local;
+  return [...local, { from: place.from, options: shellSuggestions(place, { ...answer, offered: true, more: false }), requestKeys: 1 }];
+}
+
 /** The farthest that a suggestion at this place leads towards the whole. */
-function jumpAt(whole: string, at: number, end: number, context: CompletionContext): { keys: number; to: number } | null {
-  const found = at === 0 ? null : suggestionsAt(whole.slice(0, at), at, context);
-  const reached = (found?.options ?? []).flatMap(({ insert, caret }, index) => {
-    const written = whole.slice(0, found?.from) + insert.slice(0, insert.endsWith('"') ? -1 : caret);
-    return whole.startsWith(written) && written.length > at + index + 1 ? [{ keys: index + 1, to: Math.min(written.length, end) }] : [];
-  });
+function jumpAt(whole: string, at: number, end: number, context: CompletionContext, shell: boolean): { keys: number; to: number } | null {
+  const reached = listsAt(whole.slice(0, at), context, shell).flatMap(({ from, options, requestKeys }) =>
+    options.flatMap(({ insert, caret }, index) => {
+      const written = whole.slice(0, from) + insert.slice(0, insert.endsWith('"') ? -1 : caret);
+      const keys = requestKeys + index + 1;
+      return whole.startsWith(written) && written.length > at + keys ? [{ keys, to: Math.min(written.length, end) }] : [];
+    }),
+  );
   return reached.toSorted((one, other) => other.to - other.keys - (one.to - one.keys))[0] ?? null;
 }
 
@@ -150,6 +167,14 @@ describe("what is completed with", () => {
     expect(found.words).toEqual(expect.arrayContaining(["Nina", "wishes", "letter.txt"]));
     expect(found.paths).toEqual(["letter.txt", "/home/nina", "letters/first.md"]);
   });
+  it("is what the machine knows of its screen, after what the task says", () => {
+    const { task } = makeEpisodeState();
+    const machine = { titles: ["Untitled 1 - Mousepad"], words: ["Reservation"] };
+    const found = screenTexts({ task: { ...task, instruction: 'Write "Hello".' }, observation: OBSERVATION, steps: [] }, machine);
+    expect(found.phrases).toEqual(["Hello", "Untitled 1 - Mousepad"]);
+    expect(found.words).toEqual(expect.arrayContaining(["Mousepad", "Reservation"]));
+    expect(suggestionsAt(...split('type_text("my res‸")'), { ...CONTEXT, ...found })?.options.map(({ label }) => label)).toEqual(["my Reservation"]);
+  });
 });
 
 /** Commands as people wrote them, each with what they saw. */
@@ -169,28 +194,55 @@ const WRITTEN = [
   ["type_text", "Kitchen renovation", "Name the list \"Kitchen renovation\".", ""],
   ["navigate", "http://wiki.pilothouse.test/", "Open http://wiki.pilothouse.test/ and look for maple trees.", ""],
   ["type_text", "maple trees", "Open the wiki and search for 'maple trees'.", ""],
+  ["run_command", "cat Documents/invoices/2024-03.csv", "Sum up the invoice of March.", ""],
+  ["run_command", "chmod +x deploy.sh", "Make the script executable.", ""],
+  ["run_command", "unzip Downloads/photos.zip -d Pictures/", "Unpack the photos.", ""],
+  ["run_command", "tail -n 20 server.log | sort > archive/errors.txt", "Keep the last errors.", ""],
+  ["run_command", 'cp -r Documents/contracts "$HOME/archive/"', "Archive the contracts.", ""],
 ] as const;
 
-describe("keys that completion saves", () => {
-  it.each(WRITTEN)("%s %s", (kind, text, instruction, screenText) => {
-    const episode = makeEpisodeState();
-    const texts = screenTexts({ task: { ...episode.task, instruction }, observation: { ...OBSERVATION, text: screenText }, steps: [] });
-    const context = { ...CONTEXT, ...texts, recentTexts: [], capabilities: [kind] };
+/** The share of keys that is saved over all commands. */
+function savedShare(shell: boolean): number {
+  const wholes = WRITTEN.map(([kind, text, instruction, screenText]) => {
+    const { task } = makeEpisodeState();
+    const texts = screenTexts({ task: { ...task, instruction }, observation: { ...OBSERVATION, text: screenText }, steps: [] });
     const whole = `${kind}(${JSON.stringify(text)})`;
-    expect(keysFor(whole, context)).toBeLessThanOrEqual(whole.length);
+    return { typed: whole.length, needed: keysFor(whole, { ...CONTEXT, ...texts, recentTexts: [], capabilities: [kind] }, shell) };
+  });
+  const sum = (key: "typed" | "needed") => wholes.reduce((total, one) => total + one[key], 0);
+  expect(wholes.filter(({ typed, needed }) => needed > typed)).toEqual([]);
+  return Math.round((1 - sum("needed") / sum("typed")) * 1_000) / 1_000;
+}
+
+describe("keys that completion saves", () => {
+  it("are at least half of all, and more with the machine's shell than without", ({ task }) => {
+    const [share, without] = [savedShare(true), savedShare(false)];
+    task.meta.completion_keys_saved_share = share;
+    expect(share).toBeGreaterThanOrEqual(0.5);
+    expect(share).toBeGreaterThan(without);
+  });
+});
+
+describe("the machine's shell", () => {
+  it.each([
+    ['run_command("cat no‸', { line: "cat no", before: "", session: null, from: 12, to: 19 }],
+    ['run_command("cat \\"no‸")', { line: 'cat "no', before: "", session: null, from: 12, to: 22 }],
+    ["run_command('cat no‸', 5)", { line: "cat no", before: "", session: null, from: 12, to: 20 }],
+    ['type_terminal("cd /\\nls ‸")', { line: "ls ", before: "cd /\n", session: "main", from: 14, to: 25 }],
+    ['type_terminal("ls ‸", "other")', { line: "ls ", before: "", session: "other", from: 14, to: 19 }],
+  ])("is asked for %s", (marked, expected) => {
+    expect(commandAt(...split(marked))).toEqual(expected);
   });
 
-  it("are at least half of all", ({ task }) => {
-    const episode = makeEpisodeState();
-    let [typed, needed] = [0, 0];
-    for (const [kind, text, instruction, screenText] of WRITTEN) {
-      const texts = screenTexts({ task: { ...episode.task, instruction }, observation: { ...OBSERVATION, text: screenText }, steps: [] });
-      const whole = `${kind}(${JSON.stringify(text)})`;
-      typed += whole.length;
-      needed += keysFor(whole, { ...CONTEXT, ...texts, recentTexts: [], capabilities: [kind] });
-    }
-    const share = 1 - needed / typed;
-    task.meta.completion_keys_saved_share = Math.round(share * 1_000) / 1_000;
-    expect(share).toBeGreaterThanOrEqual(0.5);
+  it.each(['type_text("cat no‸")', 'run_command(‸"cat")', 'run_command("cat no"‸)', 'run_command("cat", 5‸)', "run_command(cat‸)", 'run_command("cat \\‸'])("is not asked for %s", (marked) => {
+    expect(commandAt(...split(marked))).toBeNull();
+  });
+
+  it("writes what it offers into the text, quoted", () => {
+    const place = commandAt(...split('type_terminal("cd /\\ncat 🙂 \\"my‸")'));
+    const answer = { offered: true, start: 6, options: ['"my file'], more: false };
+    expect(place && shellSuggestions(place, answer)).toEqual([
+      { label: '"my file', insert: '"cd /\\ncat 🙂 \\"my file"', caret: 23, detail: "shell" },
+    ]);
   });
 });

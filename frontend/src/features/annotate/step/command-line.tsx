@@ -5,6 +5,7 @@ import { Compartment, EditorState, Prec } from "@codemirror/state";
 import { EditorView, keymap, placeholder } from "@codemirror/view";
 import { useEffect, useImperativeHandle, useRef } from "react";
 
+import type { CommandCompletion, ScreenTexts } from "@/generated/api";
 import type { EpisodeState, Step } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
 import { hasScreen } from "@/features/annotate/panels/panels";
@@ -13,8 +14,10 @@ import { useApps } from "@/features/annotate/phone/apps";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
 import { insertPoint } from "./call";
-import { pathsNamed, suggestionsAt, type CompletionContext } from "./completion";
+import { pathsNamed, suggestionsAt, type CompletionContext, type Suggestions } from "./completion";
 import { screenTexts } from "./screen-texts";
+import { commandAt, completeCommand, shellSuggestions, type CommandPlace } from "./shell-completion";
+import { useMachineTexts } from "./use-machine-texts";
 import styles from "./step.module.css";
 
 /** What the editor calls; always the latest, though the editor itself is made once. */
@@ -23,12 +26,14 @@ interface Handlers {
   readonly submit: () => void;
   readonly leave: () => void;
   readonly context: () => CompletionContext;
+  readonly askShell: (place: CommandPlace) => Promise<CommandCompletion | null>;
 }
 
 export function CommandLineEditor() {
   const { t } = useI18n();
   const { draft, setDraft, submitStep: doIt, commandLineRef, viewportRef, episode, steps, drafts, canAct } = useWorkspace();
   const apps = useApps(episode);
+  const machineTexts = useMachineTexts(episode, draft.command);
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const handlers = useRef<Handlers | null>(null);
@@ -44,8 +49,9 @@ export function CommandLineEditor() {
         tools: episode.tools.map(({ name }) => name),
         pages: (episode.observation?.page?.tabs ?? []).map(({ id }) => id),
         files: (episode.observation?.page?.chooser?.files ?? []).map(({ name }) => name),
-        ...contextOf(episode, steps),
+        ...contextOf(episode, steps, machineTexts),
       }),
+      askShell: ({ line, session }) => completeCommand(episode.id, line, session),
     };
   });
 
@@ -94,8 +100,8 @@ export function CommandLineEditor() {
 }
 
 /** What the machine and its task name. */
-function contextOf(episode: EpisodeState, steps: readonly Step[]): Pick<CompletionContext, "paths" | "phrases" | "words" | "toolArguments"> {
-  const { phrases, words, paths } = screenTexts(episode);
+function contextOf(episode: EpisodeState, steps: readonly Step[], machine: ScreenTexts): Pick<CompletionContext, "paths" | "phrases" | "words" | "toolArguments"> {
+  const { phrases, words, paths } = screenTexts(episode, machine);
   const toolArguments = Object.fromEntries(episode.tools.map((tool) => [tool.name, JSON.stringify(emptyArguments(tool) ?? {})]));
   return { phrases, words, toolArguments, paths: [...new Set([...pathsNamed(steps), ...paths])] };
 }
@@ -128,11 +134,19 @@ function stateFor(handlers: { readonly current: Handlers | null }, label: string
         interactionDelay: 0,
         override: [
           ({ state, pos, explicit }) => {
-            const context = handlers.current?.context();
+            const now = handlers.current;
             const text = state.doc.toString();
-            if (context === undefined || (text === "" && !explicit)) return null;
-            const found = suggestionsAt(text, pos, context);
-            return found && { from: found.from, to: found.to, filter: false, options: found.options.map(completionOf) };
+            if (now === null || (text === "" && !explicit)) return null;
+            const found = suggestionsAt(text, pos, now.context());
+            const place = explicit ? commandAt(text, pos) : null;
+            if (place === null) return found && completionsOf(found);
+            return now.askShell(place).then((answer) => {
+              if (answer === null) return found && completionsOf(found);
+              const offered = shellSuggestions(place, answer);
+              const known = new Set(offered.map(({ insert }) => insert));
+              const others = found?.options.filter(({ insert }) => !known.has(insert)) ?? [];
+              return completionsOf({ from: place.from, to: place.to, options: [...offered, ...others] });
+            });
           },
         ],
       }),
@@ -145,6 +159,10 @@ function stateFor(handlers: { readonly current: Handlers | null }, label: string
       keymap.of([{ key: "Escape", run: leave }, ...historyKeymap, ...defaultKeymap]),
     ],
   });
+}
+
+function completionsOf({ from, to, options }: Suggestions) {
+  return { from, to, filter: false, options: options.map(completionOf) };
 }
 
 function completionOf({ label, insert, caret, detail }: { label: string; insert: string; caret: number; detail: string }) {

@@ -15,7 +15,7 @@ export interface Suggestion {
   readonly detail: string;
 }
 
-interface Suggestions {
+export interface Suggestions {
   readonly from: number;
   readonly to: number;
   readonly options: readonly Suggestion[];

@@ -1,4 +1,5 @@
 /** What the machine shows and the task says, to complete words with; nothing of solutions. Pure. */
+import type { ScreenTexts as MachineTexts } from "@/generated/api";
 import type { EpisodeState } from "@/generated/vocabulary";
 import { withoutUndone } from "@/shared/steps";
 
@@ -17,7 +18,8 @@ const QUOTED = /"([^"\n]{2,200})"|“([^”\n]{2,200})”|'([^'\n]{2,200})'(?!\w
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}@._+-]*[\p{L}\p{N}]/gu;
 const PATH = /(?:~|\.{1,2})?(?:\/[\w.@+-]+)+\/?|[\w@+-][\w.@+-]*(?:\/[\w.@+-]+)+|[\w@+-]+\.[a-z][a-z0-9]{0,4}\b/gi;
 
-export function screenTexts({ task, observation, steps }: Source): ScreenTexts {
+/** `machine` is what the machine itself knows of its screen. */
+export function screenTexts({ task, observation, steps }: Source, machine: MachineTexts = { titles: [], words: [] }): ScreenTexts {
   const done = withoutUndone(steps).toReversed();
   const page = observation?.page ?? null;
   const titles = (page?.tabs ?? []).flatMap(({ title, url }) => [title, url]);
@@ -25,10 +27,14 @@ export function screenTexts({ task, observation, steps }: Source): ScreenTexts {
   const onScreen = [observation?.text, ...done.slice(0, 5).map(({ after }) => after?.text)].flatMap((text) => text?.slice(-READ) ?? []);
   const texts = [task.instruction, ...onScreen, ...titles, ...(observation?.application ?? "").split("\n")];
   return {
-    phrases: unique([...quotedIn(task.instruction), ...commands, ...titles]),
-    words: unique(texts.flatMap((text) => text.match(WORD) ?? []).filter((word) => word.length > 2)),
+    phrases: unique([...quotedIn(task.instruction), ...commands, ...titles, ...machine.titles]),
+    words: unique([...wordsOf(texts), ...wordsOf(machine.titles), ...machine.words]),
     paths: unique([task.instruction, ...onScreen].flatMap((text) => text.match(PATH) ?? [])),
   };
+}
+
+function wordsOf(texts: readonly string[]): string[] {
+  return texts.flatMap((text) => text.match(WORD) ?? []).filter((word) => word.length > 2);
 }
 
 function quotedIn(text: string): string[] {

@@ -27,6 +27,8 @@ export const panelMessages = {
   "terminal.new": "New session",
   "terminal.no_commands": "No command has been run yet. Each one is a step with its output.",
   "terminal.placeholder": "Enter makes it a step",
+  "terminal.completions": "Completions",
+  "terminal.completions.count": "Completions: {count}",
   "terminal.command": "Command to run",
   "terminal.type_into": "Line for the session {session}",
   "terminal.screen": "Screen of the session {session}",

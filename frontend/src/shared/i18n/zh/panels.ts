@@ -28,6 +28,8 @@ export const panelMessages: Record<keyof typeof english, Message> = {
   "terminal.new": "新会话",
   "terminal.no_commands": "还没有运行过命令。每条命令连同输出都是一个步骤。",
   "terminal.placeholder": "按 Enter 成为一个步骤",
+  "terminal.completions": "补全",
+  "terminal.completions.count": "补全：{count} 项",
   "terminal.command": "要运行的命令",
   "terminal.type_into": "输入到会话 {session}",
   "terminal.screen": "会话 {session} 的屏幕",

@@ -5,6 +5,7 @@ import { useState, type Ref } from "react";
 import { useI18n } from "@/shared/i18n/i18n";
 import { StatusDot } from "@/shared/ui/status-dot";
 import { DEFAULT_LIMIT, TimeLimit } from "@/features/annotate/panels/time-limit";
+import { completeCommand, completedLines } from "@/features/annotate/step/shell-completion";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 import panel from "@/features/annotate/panels/panels.module.css";
 
@@ -65,6 +66,10 @@ export function TerminalPanel() {
           disabled={!canAct}
           history={historyOf(steps, tab)}
           onSubmit={submit}
+          onComplete={async (line) => {
+            const answer = await completeCommand(episode.id, line, single ? null : tab);
+            return answer && { labels: answer.options, lines: completedLines(line, answer) };
+          }}
           onLeave={() => focusOn(viewportRef)}
         />
       )}
