@@ -64,9 +64,6 @@ def test_entries_of_earlier_versions_are_found_by_kind_and_name(log: World) -> N
 
 
 def test_days_leave_what_was_done_in_them(log: World) -> None:
-    found = entries_matching(since=START + timedelta(days=1), until=START + timedelta(days=2))
-    assert (found.count(), found.last().at, found.first().at) == (
-        2880,
-        START + timedelta(days=1),
-        START + timedelta(days=2, seconds=-30),
-    )
+    first, end = START + timedelta(days=1), START + timedelta(days=2)
+    moments = list(entries_matching(since=first, until=end).values_list("at", flat=True))
+    assert (len(moments), moments[-1], moments[0]) == (2880, first, end - timedelta(seconds=30))

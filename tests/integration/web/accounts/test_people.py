@@ -236,7 +236,7 @@ class TestAudit:
         program = Client(headers={"Authorization": f"Bearer {token}"})
         assert send(program, "post", "/retention/rules", what="exports", days=30).status_code == 201
         send(admin, "patch", f"/people/{world.ada.pk}", skills=["desktops"])
-        sources = {}
+        sources: dict[str, tuple[str | None, object, str]] = {}
         for entry in admin.get("/api/audit").json()["items"]:
             sources.setdefault(entry["verb"], (entry["actor"], entry["source"], entry["subject_name"]))
         assert sources["user.changed"] == ("alma", {"kind": "browser", "name": ""}, "ada")
