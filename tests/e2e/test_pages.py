@@ -2,14 +2,12 @@
 
 import json
 import re
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
 import pytest
-import pytest_asyncio
-from playwright.async_api import Browser, Page, ViewportSize, expect
+from playwright.async_api import Browser, Locator, Page, ViewportSize, expect
 from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 
 from annotation_app.operations.runtime.stack import ROOT
@@ -42,11 +40,12 @@ ROUTE = re.compile(r'\b(?:path: |named\()"([^"]+)"')
 pytestmark = pytest.mark.slow
 
 
-async def assert_accessible(page: Page, name: str) -> None:
-    """No violation that keeps somebody from working, by axe's own rules."""
+async def assert_accessible(page: Page, name: str, *, within: Locator | None = None) -> None:
+    """No violation that keeps somebody from working, by axe's own rules; of a part of the page, or all of it."""
     if not await page.evaluate("'axe' in window"):
         await page.evaluate(AXE.read_text())
-    found = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    part = within or page.locator("html")
+    found = await part.evaluate("part => axe.run(part, {resultTypes: ['violations']})")
     harms = [
         f"{violation['id']} at {node['target']}: {node['failureSummary']}"
         for violation in found["violations"]
@@ -152,16 +151,6 @@ async def test_pages_are_accessible(
     await admin.get_by_role("button", name="Equivalent API calls").click()
     await expect(admin.get_by_role("dialog").get_by_role("region").first).to_be_visible(timeout=BOUND_MS)
     await assert_accessible_in_both(admin, "API calls")
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def chinese_reader(sign_in: SignIn) -> AsyncIterator[Page]:
-    """A page of somebody whose preferences are put back at the end, whatever became of them: others are that person."""
-    page = await sign_in("admin")
-    before = (await (await page.request.get("/api/session")).json())["user"]["preferences"]
-    yield page
-    csrf = (await (await page.request.get("/api/session")).json())["csrf"]
-    await page.request.patch("/api/me", data={"preferences": before}, headers={"X-CSRFToken": csrf})
 
 
 async def test_a_workspace_in_chinese_with_custom_keys(chinese_reader: Page, drill: Drill) -> None:
