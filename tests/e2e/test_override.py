@@ -250,7 +250,8 @@ async def go_to(episode_page: EpisodePage, place: str) -> None:
             await expect(page.get_by_role("status").filter(has_text=PAST)).to_be_visible(timeout=BOUND_MS)
         case _:
             field = episode_page.thought if place == "thought" else episode_page.line
-            await field.focus()
+            await page.keyboard.press("e" if place == "thought" else "o")
+            await expect(field).to_be_focused(timeout=BOUND_MS)
 
 
 async def test_a_thought_follows_its_step_where_the_pool_allows_it(sign_in: SignIn, drill: Drill) -> None:

@@ -83,12 +83,13 @@ async def test_sent_back_mended_and_accepted(sign_in: SignIn, drill: Drill) -> N
 async def move_point(page: Page, to: Point) -> Click:
     """Drag the point of a click that is corrected on the picture; the click that this makes."""
     picture = page.get_by_role("application", name="Move the points of the action on the picture")
+    await picture.hover()  # once it rests in its place
     box = await picture.bounding_box()
     assert box is not None
     scale = box["width"] / SCREEN_WIDTH
-    await page.mouse.move(box["x"] + 640 * scale, box["y"] + 300 * scale)
+    await picture.hover(position={"x": 640 * scale, "y": 300 * scale})
     await page.mouse.down()
-    await page.mouse.move(box["x"] + to.x * scale, box["y"] + to.y * scale, steps=3)
+    await picture.hover(position={"x": to.x * scale, "y": to.y * scale})
     await page.mouse.up()
     line = await page.get_by_role("form").get_by_role("textbox", name="Action").input_value()
     x, y = map(int, re.findall(r"\d+", line))

@@ -20,7 +20,7 @@ export function PointHandles({ points, picture, displaySize, onMove }: Props) {
   const held = useRef<number | null>(null);
   const placeOf = (event: PointerEvent<HTMLElement>) => {
     const { left, top } = event.currentTarget.getBoundingClientRect();
-    return nearestPixel({ x: event.clientX - left, y: event.clientY - top }, { left: 0, top: 0, ...displaySize }, picture);
+    return nearestPixel({ x: event.clientX - left, y: event.clientY - top }, { ...displaySize, left: 0, top: 0 }, picture);
   };
   if (points.length === 0) return null;
   return (
