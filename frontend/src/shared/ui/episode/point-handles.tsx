@@ -28,6 +28,8 @@ export function PointHandles({ points, picture, displaySize, onMove }: Props) {
       className={styles.handles}
       role="application"
       aria-label={t("review.correct.points")}
+      // The form that is written beside the picture keeps the focus, and its keys.
+      onMouseDown={(event) => event.preventDefault()}
       onPointerDown={(event) => {
         if (event.button !== 0) return;
         event.currentTarget.setPointerCapture(event.pointerId);
