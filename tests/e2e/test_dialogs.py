@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import FilePayload, Page, expect
 
 from annotation_app.operations.runtime.stack import ROOT
 from tests.e2e.conftest import Drill
@@ -17,7 +17,7 @@ MESSAGES = ROOT / "frontend/src/shared/i18n"
 MESSAGE = re.compile(r'"([\w.]+)": ("(?:[^"\\]|\\.)*")')
 BADGES = "(?:Never probed|从未探测)"
 """What else the button of a probe says."""
-GRAPH = {"name": "graph.csv", "mimeType": "text/csv", "buffer": b"nothing,of,a,graph\n1,2,3,4\n"}
+GRAPH = FilePayload(name="graph.csv", mimeType="text/csv", buffer=b"nothing,of,a,graph\n1,2,3,4\n")
 DIALOG, MENU = "[role=dialog]", "[role=menu]"
 OPENED = (
     ("machines", "machines.watch_one", DIALOG),
@@ -46,7 +46,7 @@ OPENED = (
     ("pools", "notices.title|notices.unread", DIALOG),
 )
 """Pages, what the button on them is called, and what it opens."""
-DESK = (("f", ""), ("x", ""), ("h", ""), ("l", ""), ("c", ""), ("Control+k", ""), ("ArrowRight", "m"))
+KEYS = (("f", ""), ("x", ""), ("h", ""), ("l", ""), ("c", ""), ("Control+k", ""), ("ArrowRight", "m"))
 """Keys that open something at a desk, pressed one after another."""
 pytestmark = pytest.mark.slow
 
@@ -100,7 +100,7 @@ async def test_every_dialog_is_accessible(chinese_reader: Page, drill: Drill) ->
     desk = await drill(page)
     address = page.url
     await desk.rested()
-    for first, then in DESK:
+    for first, then in KEYS:
         await page.keyboard.press(first)
         if then:
             await page.keyboard.press(then)
