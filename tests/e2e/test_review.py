@@ -66,8 +66,8 @@ async def test_sent_back_mended_and_accepted(sign_in: SignIn, drill: Drill) -> N
         re.compile("Wrong element. Corrected$"), timeout=BOUND_MS
     )
     await assert_accessible_in_both(annotator, "mending")
-    review_of = await (await annotator.request.get(f"/api{address}/review")).json()
-    assert [Click.model_validate(fix["action"]) for fix in review_of["fixes"]] == [moved]
+    sheet = await (await annotator.request.get(f"/api{address}/review/sheet")).json()
+    assert [Click.model_validate(fix["action"]) for fix in sheet["fixes"]] == [moved]
     await annotator.keyboard.press("Shift+H")
     await annotator.wait_for_url("**/queue", timeout=BOUND_MS)
 
