@@ -77,6 +77,8 @@ class Looks:
         shown = self.page.locator(opened).nth(over)
         await expect(shown, name).to_be_visible(timeout=BOUND_MS)
         await expect(shown.get_by_text(button_name("common.loading"))).to_have_count(0, timeout=BOUND_MS)
+        if opened == MENU:
+            await expect(shown.locator(":focus"), name).to_have_count(1)
         await assert_accessible(self.page, self._said(name), within=shown)
         await self.switch()
         await assert_accessible(self.page, self._said(name), within=shown)
@@ -118,7 +120,7 @@ async def test_every_dialog_is_accessible(chinese_reader: Page, drill: Drill) ->
         if key == "design.import.of":
             await page.locator("main input[type=file]").first.set_input_files(GRAPH)
         else:
-            await page.get_by_role("button", name=button_name(key)).first.click(timeout=BOUND_MS)
+            await page.get_by_role("button", name=button_name(key), disabled=False).first.click(timeout=BOUND_MS)
         if key == "webhooks.secret.new_one":
             await page.get_by_role("dialog").get_by_role("button", name=button_name("webhooks.secret.new")).click()
             await expect(page.get_by_role("dialog", name=button_name("webhooks.secret.title"))).to_be_visible()

@@ -24,6 +24,7 @@ export function PointHandles({ points, picture, displaySize, onMove }: Props) {
   };
   if (points.length === 0) return null;
   return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the picture is worked on with the pointer
     <div
       className={styles.handles}
       role="application"
