@@ -1,7 +1,7 @@
 """People in a real Chromium before the whole platform with the demo's contents."""
 
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from itertools import count
 
 import pytest
@@ -9,6 +9,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, StorageState, async_playwright, expect
 
 from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform
+from tests.e2e.endless_model import serve_endless_model
 from tests.e2e.episode_page import BOUND_MS, EpisodePage
 
 CHROMIUM = shutil.which("chromium-headless-shell") or "/usr/bin/chromium"
@@ -19,7 +20,7 @@ FLAGS = (
 )
 DRILLS = tuple((f"Drill {number}", "say_hello") for number in range(1, 51))
 AUTOPILOT_DRILL = "Autopilot drill"
-"""Its tasks' script never ends: the policy repeats one mistake until it is stopped."""
+"""Its policy comes to no end: it goes on until it is stopped."""
 LATER_DRILL = "Later drill"
 """Its steps may be done before their thoughts are written."""
 SignIn = Callable[..., Awaitable[Page]]
@@ -101,6 +102,16 @@ def sign_in(browser: Browser, platform: TemporaryPlatform, sessions: Sessions) -
     return open_as
 
 
+@pytest_asyncio.fixture(loop_scope="session")
+async def chinese_reader(sign_in: SignIn) -> AsyncIterator[Page]:
+    """A page of somebody whose preferences are put back at the end, whatever became of them: others are that person."""
+    page = await sign_in("admin")
+    before = (await (await page.request.get("/api/session")).json())["user"]["preferences"]
+    yield page
+    csrf = (await (await page.request.get("/api/session")).json())["csrf"]
+    await page.request.patch("/api/me", data={"preferences": before}, headers={"X-CSRFToken": csrf})
+
+
 @pytest.fixture(scope="session")
 def turn(platform: TemporaryPlatform) -> str:
     """A turn of a flywheel that has ended, by its id."""
@@ -109,10 +120,18 @@ def turn(platform: TemporaryPlatform) -> str:
 
 
 @pytest.fixture(scope="session")
-def drill_numbers(platform: TemporaryPlatform) -> "count[int]":
+def model_url() -> Iterator[str]:
+    """The address of a model server that always replies with the same actions."""
+    with serve_endless_model() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def drill_numbers(platform: TemporaryPlatform, model_url: str) -> "count[int]":
     """Loads the drills; gives out each number once."""
-    pools = (*DRILLS, (AUTOPILOT_DRILL, "sign_report"), (LATER_DRILL, "say_hello"))
-    loaded = f"drills_load(*{pools!r}); thoughts_later({LATER_DRILL!r})"
+    pools = (*DRILLS, (LATER_DRILL, "say_hello"))
+    endless = f"batching_load({AUTOPILOT_DRILL!r}, {model_url!r})"
+    loaded = f"drills_load(*{pools!r}); thoughts_later({LATER_DRILL!r}); {endless}"
     platform.manage("shell", "-c", f"from tests.e2e.drills import *; {loaded}")
     return count(1)
 

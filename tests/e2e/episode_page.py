@@ -121,6 +121,14 @@ class EpisodePage:
         await self.write("e", self.thought, thought)
         await self.page.keyboard.press("Escape")
 
+    async def think_when_asked(self, thought: str) -> None:
+        """The cursor is in an empty thought, and nothing is done before something is written."""
+        await expect(self.thought).to_be_focused(timeout=BOUND_MS)
+        await expect(self.thought).to_have_value("")
+        await self.page.keyboard.press("Enter")
+        await self.page.keyboard.insert_text(thought)
+        await self.page.keyboard.press("Enter")
+
     async def write(self, key: str, field: Locator, text: str) -> None:
         """Go to a field by its key and replace what it holds."""
         await self.page.keyboard.press(key)
@@ -144,3 +152,12 @@ class EpisodePage:
         await dialog.get_by_label("Reason").fill(reason)
         await dialog.get_by_role("button", name=how).click()
         await expect(self.ended.get_by_text("Task left")).to_be_visible(timeout=BOUND_MS)
+
+
+async def drag(episode_page: EpisodePage, start: tuple[int, int], end: tuple[int, int]) -> None:
+    """Drag with the left button from one pixel of the picture to another."""
+    mouse = episode_page.page.mouse
+    await mouse.move(*await episode_page.place(*start))
+    await mouse.down()
+    await mouse.move(*await episode_page.place(*end), steps=4)
+    await mouse.up()

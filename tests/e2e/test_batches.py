@@ -1,10 +1,5 @@
 """A reply with several actions at the desk: accepted in part by keys, done in order, shown as one reply."""
 
-import json
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
-
 import pytest
 from playwright.async_api import expect
 
@@ -15,39 +10,7 @@ from tests.e2e.conftest import SignIn
 from tests.e2e.episode_page import BOUND_MS, EpisodePage
 
 POOL = "Several actions"
-REPLY = "\n".join(
-    json.dumps(each)
-    for each in (
-        {"thought": "I fill the file.", "action": "click", "arguments": {"point": [500, 500]}},
-        {"action": "type", "arguments": {"content": "hello"}},
-        {"action": "hotkey", "arguments": {"key": "enter"}},
-    )
-)
 pytestmark = pytest.mark.slow
-
-
-class Model(BaseHTTPRequestHandler):
-    """A model server that always says the same three actions."""
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["content-length"]))
-        choice = {"index": 0, "delta": {"role": "assistant", "content": REPLY}, "finish_reason": "stop"}
-        chunk = {"id": "1", "object": "chat.completion.chunk", "model": "several", "choices": [choice]}
-        self.send_response(200 if "chat" in self.path else 404)
-        self.send_header("content-type", "text/event-stream")
-        self.end_headers()
-        self.wfile.write(f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n".encode())
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
-
-
-@pytest.fixture
-def model_url() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Model) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-        server.shutdown()
 
 
 async def test_some_actions_of_a_reply_are_accepted_by_keys(

@@ -35,7 +35,9 @@ async def test_a_pool_is_judged_and_held_against_its_annotator(sign_in: SignIn, 
 
     await row.get_by_role("button", name=f"0.50: threshold of verifier in {pool}").click()
     dialog = page.get_by_role("dialog")
-    await dialog.get_by_role("button", name="Use 0.00").click(timeout=BOUND_MS)
+    await expect(dialog.get_by_role("button", name="Use 0.00")).to_be_visible(timeout=BOUND_MS)
+    await assert_accessible(page, "threshold", within=dialog)
+    await dialog.get_by_role("button", name="Use 0.00").click()
     await expect(dialog).to_have_count(0, timeout=BOUND_MS)
     await expect(row.get_by_text("0.00", exact=True).first).to_be_visible(timeout=BOUND_MS)
 

@@ -5,23 +5,18 @@ import re
 from collections.abc import Awaitable, Callable
 
 import pytest
-from playwright.async_api import Page, WebSocket, expect
+from playwright.async_api import Page, expect
 
 from protocol.actions.types import (
     Action,
     Click,
     DoubleClick,
     Drag,
-    Gesture,
     GetClipboard,
     MouseClick,
-    MouseDown,
-    MouseUp,
     OpenApp,
     Point,
-    Press,
     PressKeys,
-    Release,
     RightClick,
     Scroll,
     SetClipboard,
@@ -29,19 +24,19 @@ from protocol.actions.types import (
 )
 from tests.e2e.completion import complete_by_tab, continue_by_tab
 from tests.e2e.conftest import AUTOPILOT_DRILL, LATER_DRILL, Drill, SignIn
-from tests.e2e.episode_page import BOUND_MS, EpisodePage
+from tests.e2e.episode_page import BOUND_MS, EpisodePage, drag
+from tests.e2e.test_pages import assert_accessible
 
 THOUGHT = "I do this by hand."
+TARGET = Click(x=640, y=300)
+"""What one of the candidates of a drill's first step does."""
+PAST = re.compile("^Step ")
+"""What the word on a past step begins with."""
 TEXT = "你好，世界 <naïve> 2 > 1"
+PASTING = ("mouseup", "auxclick")
+"""A browser pastes what is selected elsewhere at one of these of the middle button, where its system does."""
+NOTE_PREVENTION = "event => (document.body.dataset[name] = event.defaultPrevented)"
 pytestmark = pytest.mark.slow
-
-
-async def drag(episode_page: EpisodePage, start: tuple[int, int], end: tuple[int, int]) -> None:
-    mouse = episode_page.page.mouse
-    await mouse.move(*await episode_page.place(*start))
-    await mouse.down()
-    await mouse.move(*await episode_page.place(*end), steps=4)
-    await mouse.up()
 
 
 async def wheel(episode_page: EpisodePage, at: tuple[int, int], notches: int) -> None:
@@ -75,6 +70,7 @@ async def test_pointing_at_the_picture(sign_in: SignIn, drill: Drill) -> None:
         await page.keyboard.press("Enter")
         await episode_page.stepped(number)
     await cancel_drags(episode_page)
+    await inherit_thoughts(episode_page)
     await episode_page.think(THOUGHT)
     await page.keyboard.down("Control")
     await click(417, 303)
@@ -102,9 +98,32 @@ async def cancel_drags(episode_page: EpisodePage) -> None:
             await page.mouse.move(2, 2)
         await page.mouse.up()
         await expect(episode_page.line).not_to_have_text(re.compile(r"^\w+\("))
+    await page.evaluate(f"for (const name of {list(PASTING)}) addEventListener(name, {NOTE_PREVENTION})")
     await page.mouse.click(*await episode_page.place(417, 303), button="middle")
+    for name in PASTING:
+        await expect(page.locator("body")).to_have_attribute(f"data-{name}", "true")
     await expect(episode_page.thought).to_have_value("")
     await page.keyboard.press("Escape")
+
+
+async def inherit_thoughts(episode_page: EpisodePage) -> None:
+    """A click on a candidate's target begins with its thought, which one key replaces; no other act inherits it."""
+    page, thought = episode_page.page, episode_page.thought
+    (near,) = (one for one in (await episode_page.state()).proposals if one.action == TARGET)
+    for x, y, button, expected in (
+        (TARGET.x + 40, TARGET.y, "left", ""),
+        (TARGET.x, TARGET.y, "right", ""),
+        (TARGET.x + 5, TARGET.y + 3, "left", near.thought),
+    ):
+        place = await episode_page.place(x, y)
+        await page.mouse.click(*place, button="right" if button == "right" else "left")
+        await expect(thought).to_be_focused(timeout=BOUND_MS)
+        await expect(thought).to_have_value(expected)
+        await page.keyboard.type("x")
+        await expect(thought).to_have_value("x")
+        await page.keyboard.press("Escape")
+        await page.keyboard.press("Escape")
+        await expect(episode_page.line).not_to_have_text(re.compile(r"^\w+\("))
 
 
 async def test_typing_hotkeys_and_clipboard(sign_in: SignIn, drill: Drill) -> None:
@@ -122,7 +141,7 @@ async def test_typing_hotkeys_and_clipboard(sign_in: SignIn, drill: Drill) -> No
     await page.keyboard.insert_text(TEXT[2:])
     await expect(field).to_have_value(TEXT)
     await page.keyboard.press("Enter")
-    await think_when_asked(episode_page)
+    await episode_page.think_when_asked(THOUGHT)
     await episode_page.stepped(2)
 
     await complete_by_tab(episode_page, TEXT)
@@ -164,24 +183,14 @@ async def select_all_without_a_thought(episode_page: EpisodePage) -> None:
     await page.keyboard.press("k")
     await expect(page.get_by_role("textbox", name="Press the keys")).to_be_focused(timeout=BOUND_MS)
     await page.keyboard.press("Control+a")
-    await think_when_asked(episode_page)
+    await episode_page.think_when_asked(THOUGHT)
     await episode_page.stepped(1)
-
-
-async def think_when_asked(episode_page: EpisodePage) -> None:
-    """The cursor is in an empty thought, and nothing is done before something is written."""
-    await expect(episode_page.thought).to_be_focused(timeout=BOUND_MS)
-    await expect(episode_page.thought).to_have_value("")
-    keyboard = episode_page.page.keyboard
-    await keyboard.press("Enter")
-    await keyboard.insert_text(THOUGHT)
-    await keyboard.press("Enter")
 
 
 async def look_back_at_the_clipboard(episode_page: EpisodePage) -> None:
     """What the clipboard gave and took stands at its step, and Enter does nothing while one looks back."""
     page, before = episode_page.page, await episode_page.step()
-    past = page.get_by_role("status").filter(has_text=re.compile("^Step "))
+    past = page.get_by_role("status").filter(has_text=PAST)
     for text in ("from outside", "from outside", TEXT):
         await page.keyboard.press("[")
         await expect(past).to_contain_text(text, timeout=BOUND_MS)
@@ -200,78 +209,49 @@ async def clipboard(episode_page: EpisodePage, button: str, number: int, *, text
     await episode_page.stepped(number)
 
 
-async def test_a_takeover_becomes_a_gesture(sign_in: SignIn, drill: Drill) -> None:
-    page = await sign_in("annotator")
-    sockets: list[WebSocket] = []
-    page.on("websocket", lambda socket: sockets.append(socket) if "/ws/episodes/" in socket.url else None)
-    await page.set_viewport_size({"width": 1920, "height": 1080})
-    episode_page = await drill(page)
-    await page.keyboard.press("t")
-    await expect(page.get_by_role("application", name="The machine under your hands")).to_be_visible(timeout=BOUND_MS)
-    await drag(episode_page, (401, 305), (733, 511))
-    await page.keyboard.type("hi")
-    keyboard = await page.context.new_cdp_session(page)
-    await keyboard.send("Input.imeSetComposition", {"text": "ni", "selectionStart": 2, "selectionEnd": 2})
-    await keyboard.send("Input.insertText", {"text": "你"})
-    await page.keyboard.down("ArrowLeft")
-    await page.evaluate("dispatchEvent(new Event('blur'))")  # the key-up of another window's key never comes
-    async with sockets[0].expect_event("framesent", lambda frame: '"right"' in str(frame)):
-        await page.keyboard.down("ArrowRight")
-    await page.evaluate("{ const frozen = performance.now() + 2500; while (performance.now() < frozen); }")
-    await page.keyboard.type("x")  # the arrow's key-up has not come yet
-    await page.keyboard.up("ArrowRight")
-    caps = {"key": "K", "text": "K", "code": "KeyK", "modifiers": 0}
-    await keyboard.send("Input.dispatchKeyEvent", {"type": "rawKeyDown", "key": "CapsLock", "code": "CapsLock"})
-    await keyboard.send("Input.dispatchKeyEvent", {"type": "keyDown", **caps})
-    await keyboard.send("Input.dispatchKeyEvent", {"type": "keyUp", **caps})
-    for key in ("ö", "@"):  # as a German keyboard prints them
-        await keyboard.send("Input.dispatchKeyEvent", {"type": "keyDown", "key": key, "text": key, "code": "Quote"})
-        await keyboard.send("Input.dispatchKeyEvent", {"type": "keyUp", "key": key, "code": "Quote"})
-    await expect(episode_page.thought).to_have_value("")
-    await page.keyboard.press("Escape")
-    await page.keyboard.press("Escape")
-    dialog = page.get_by_role("dialog", name="End the takeover")
-    await dialog.get_by_role("textbox").fill(THOUGHT)
-    await dialog.get_by_role("button", name="End the takeover").click()
-    await expect(episode_page.banners.get_by_text("You have the machine.")).to_have_count(0, timeout=BOUND_MS)
-
-    steps = await episode_page.steps()
-    assert {step.decision for step in steps} == {"takeover"}
-    done = [timed.input for step in steps if isinstance(step.action, Gesture) for timed in step.action.inputs]
-    buttons = [one for one in done if isinstance(one, MouseDown | MouseUp)]
-    assert buttons == [
-        MouseDown(point=Point(x=401, y=305), button="left"),
-        MouseUp(point=Point(x=733, y=511), button="left"),
-    ]
-    pressed = [one.key for one in done if isinstance(one, Press)]
-    assert pressed == ["h", "i", "left", "right", "x"], "leaving sends no Escape"
-    assert done.index(Release(key="right")) < done.index(Press(key="x")), "a page that is silent lets go"
-    after = done[done.index(Release(key="left")) + 1]
-    assert after == Press(key="right"), "what is held is let go before anything else is typed"
-    assert "".join(one.text for one in done if isinstance(one, TypeText)) == "你Kö@"
-    assert steps[-1].thought == THOUGHT
-    await episode_page.leave()
-
-
 async def test_the_autopilot_runs_until_one_key_stops_it(sign_in: SignIn, drill: Drill) -> None:
     page = await sign_in("annotator")
     episode_page = EpisodePage(page)
     await episode_page.take(AUTOPILOT_DRILL)
+    running = episode_page.banners.get_by_text("Autopilot.", exact=True)
     await page.keyboard.press("a")
-    await expect(episode_page.banners.get_by_text("Autopilot.", exact=True)).to_be_visible(timeout=BOUND_MS)
     await expect(episode_page.steps_shown).not_to_have_text(re.compile("^Step 1 of"), timeout=BOUND_MS)
-    await page.get_by_role("toolbar").get_by_role("button", name="Finish").hover()
-    await expect(page.get_by_role("tooltip")).to_be_visible(timeout=BOUND_MS)
-    await page.keyboard.press("Escape")
-    await expect(episode_page.banners.get_by_text("Autopilot.", exact=True)).to_have_count(0, timeout=BOUND_MS)
-    await expect(episode_page.cards.first).to_be_visible(timeout=BOUND_MS)
+    for place in ("tooltip", "page", "picture", "thought", "action", "past"):
+        if place != "tooltip":
+            await page.keyboard.press("a")
+        await expect(running).to_be_visible(timeout=BOUND_MS)
+        await go_to(episode_page, place)
+        await page.keyboard.press("Escape")
+        await expect(running, f"with the focus in the {place}").to_have_count(0, timeout=BOUND_MS)
+        await expect(episode_page.cards.first).to_be_visible(timeout=BOUND_MS)
+        await page.keyboard.press("Escape")  # out of a field, or of the past
 
     before = await episode_page.step()
     await page.keyboard.press("1")
-    await episode_page.stepped(before)
+    await episode_page.stepped(before + 2)
     decisions = [step.decision for step in await episode_page.steps()]
-    assert decisions == ["auto"] * (before - 1) + ["accept"]
+    assert decisions == ["auto"] * (before - 1) + ["accept"] * 3, "a candidate of three actions is accepted"
     await episode_page.leave()
+
+
+async def go_to(episode_page: EpisodePage, place: str) -> None:
+    """Take the focus, the pointer or the view to a place that Escape means something to."""
+    page = episode_page.page
+    match place:
+        case "tooltip":
+            await page.get_by_role("toolbar").get_by_role("button", name="Finish").hover()
+            await expect(page.get_by_role("tooltip")).to_be_visible(timeout=BOUND_MS)
+        case "page":
+            await page.evaluate("document.activeElement?.blur()")
+        case "picture":
+            await episode_page.picture.focus()
+        case "past":
+            await page.keyboard.press("[")
+            await expect(page.get_by_role("status").filter(has_text=PAST)).to_be_visible(timeout=BOUND_MS)
+        case _:
+            field = episode_page.thought if place == "thought" else episode_page.line
+            await page.keyboard.press("e" if place == "thought" else "o")
+            await expect(field).to_be_focused(timeout=BOUND_MS)
 
 
 async def test_a_thought_follows_its_step_where_the_pool_allows_it(sign_in: SignIn, drill: Drill) -> None:
@@ -283,15 +263,21 @@ async def test_a_thought_follows_its_step_where_the_pool_allows_it(sign_in: Sign
     await episode_page.stepped(1)
     (step,) = await episode_page.steps()
     assert (step.thought, step.thought_timing) == ("", "owed")
+    await page.keyboard.press("[")
+    await expect(page.get_by_role("status").filter(has_text=PAST)).to_contain_text("Thought to be written")
+    await page.keyboard.press("0")
     await page.keyboard.press("f")
     dialog = page.get_by_role("dialog", name="Thoughts to write")
     await dialog.get_by_role("textbox").fill(THOUGHT)
+    await assert_accessible(page, "thoughts to write", within=dialog)
     await dialog.get_by_role("button", name="Save and finish").click()
     dialog = page.get_by_role("dialog", name="Finish the task")
     await dialog.get_by_role("button", name="Finish").click()
     await expect(episode_page.ended.get_by_text("Task finished")).to_be_visible(timeout=BOUND_MS)
     (step,) = await episode_page.steps()
     assert (step.thought, step.thought_timing) == (THOUGHT, "later")
+    await page.goto(f"/episodes/{episode_page.episode}")
+    await expect(page.get_by_text("Thought written later", exact=True)).to_be_visible(timeout=BOUND_MS)
 
 
 async def test_candidates_are_marked_and_asked_for_again(sign_in: SignIn, drill: Drill) -> None:

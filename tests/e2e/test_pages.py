@@ -2,14 +2,12 @@
 
 import json
 import re
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
 import pytest
-import pytest_asyncio
-from playwright.async_api import Browser, Page, ViewportSize, expect
+from playwright.async_api import Browser, Locator, Page, ViewportSize, expect
 from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 
 from annotation_app.operations.runtime.stack import ROOT
@@ -19,6 +17,7 @@ from protocol.evaluation.reports import Evaluation
 from tests.e2e.conftest import Drill, SignIn
 from tests.e2e.episode_page import BOUND_MS, EpisodePage
 from tests.e2e.flywheel_turns import FIRST, NAME
+from tests.e2e.layout import assert_readable
 
 AXE = ROOT / "frontend/node_modules/axe-core/axe.min.js"
 Scheme = Literal["light", "dark"]
@@ -35,6 +34,8 @@ OTHER_PAGES = (
     *("flywheel/:id", "flywheel/:id/beside", "evaluations/:id"),
 )
 """Looked at with what leads there: an episode, a turn, another role, nobody signed in."""
+PAGES_OF_THE_DAY = {"home", "wall", "review", "episodes", "pools", "machines"}
+"""Those of them that are looked at in narrow windows too."""
 UNSEEN = {"*", "sign-in"}
 """No pages of ours."""
 WIDTHS = (ViewportSize(width=1440, height=900), ViewportSize(width=420, height=900))
@@ -42,11 +43,12 @@ ROUTE = re.compile(r'\b(?:path: |named\()"([^"]+)"')
 pytestmark = pytest.mark.slow
 
 
-async def assert_accessible(page: Page, name: str) -> None:
-    """No violation that keeps somebody from working, by axe's own rules."""
+async def assert_accessible(page: Page, name: str, *, within: Locator | None = None) -> None:
+    """No violation that keeps somebody from working, by axe's own rules; of a part of the page, or all of it."""
     if not await page.evaluate("'axe' in window"):
         await page.evaluate(AXE.read_text())
-    found = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    part = within or page.locator("html")
+    found = await part.evaluate("part => axe.run(part, {resultTypes: ['violations']})")
     harms = [
         f"{violation['id']} at {node['target']}: {node['failureSummary']}"
         for violation in found["violations"]
@@ -87,11 +89,12 @@ async def assert_fits_in_width(page: Page) -> None:
 
 
 async def assert_fits_narrow_windows(page: Page) -> None:
-    """Nothing lies beside the window of a small laptop, nor of a phone."""
+    """Nothing lies beside the window of a small laptop, nor of a phone, and all that is there can be read."""
     before = page.viewport_size
     for width in (1024, 420):
         await page.set_viewport_size({"width": width, "height": 900})
         await assert_fits_in_width(page)
+        await assert_readable(page)
     assert before is not None
     await page.set_viewport_size(before)
 
@@ -149,19 +152,11 @@ async def test_pages_are_accessible(
         await expect(admin.locator("main").get_by_text("Loading")).to_have_count(0, timeout=BOUND_MS)
         await expect(admin.locator("main").locator("h2, p").first).to_be_visible(timeout=BOUND_MS)
         await assert_accessible_in_both(admin, place)
+        if place in PAGES_OF_THE_DAY:
+            await assert_fits_narrow_windows(admin)
     await admin.get_by_role("button", name="Equivalent API calls").click()
     await expect(admin.get_by_role("dialog").get_by_role("region").first).to_be_visible(timeout=BOUND_MS)
     await assert_accessible_in_both(admin, "API calls")
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def chinese_reader(sign_in: SignIn) -> AsyncIterator[Page]:
-    """A page of somebody whose preferences are put back at the end, whatever became of them: others are that person."""
-    page = await sign_in("admin")
-    before = (await (await page.request.get("/api/session")).json())["user"]["preferences"]
-    yield page
-    csrf = (await (await page.request.get("/api/session")).json())["csrf"]
-    await page.request.patch("/api/me", data={"preferences": before}, headers={"X-CSRFToken": csrf})
 
 
 async def test_a_workspace_in_chinese_with_custom_keys(chinese_reader: Page, drill: Drill) -> None:

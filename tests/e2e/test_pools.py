@@ -54,6 +54,7 @@ async def test_a_pool_from_a_file_is_assigned_and_worked_on(sign_in: SignIn) -> 
     await person.get_by_role("button", name="Take one from From a file", exact=True).click(timeout=BOUND_MS)
     terms = person.get_by_role("dialog")
     await expect(terms.get_by_text("recorded", exact=True)).to_be_visible(timeout=BOUND_MS)
+    await assert_accessible(person, "terms, dark", within=terms)
     await terms.get_by_role("button", name="I agree").click()
     episode_page = EpisodePage(person)
     await episode_page.opened()

@@ -14,6 +14,7 @@ from annotation_app.operations.runtime.temporary_platform import TemporaryPlatfo
 from protocol.actions.types import PressKeys, TypeText
 from tests.e2e.conftest import Drill, SignIn
 from tests.e2e.episode_page import BOUND_MS
+from tests.e2e.test_pages import assert_accessible
 
 RESTART_MS = 90_000
 """A program that was killed is started again after a pause that grows with each time."""
@@ -75,6 +76,7 @@ async def test_a_draft_outlives_a_reload_and_an_expired_sign_in(sign_in: SignIn,
     await sockets[-1].close(code=4000)
     dialog = page.get_by_role("dialog", name="Sign in again")
     await dialog.locator("input[type=password]").fill("annotator-demo")
+    await assert_accessible(page, "sign in again", within=dialog)
     await page.keyboard.press("Enter")
     await expect(dialog).to_have_count(0, timeout=BOUND_MS)
     await expect(episode_page.thought).to_have_value(THOUGHT)

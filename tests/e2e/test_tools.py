@@ -46,6 +46,7 @@ class Panels:
         """Say why, where the cursor has gone by itself, and wait for what comes of it, or cut it short."""
         before = await self.episode_page.step()
         await expect(self.episode_page.thought).to_be_focused(timeout=BOUND_MS)
+        await expect(self.episode_page.thought).to_have_value("")  # a candidate's belongs to what the candidate does
         await self.page.keyboard.insert_text(thought)
         await self.page.keyboard.press("Enter")
         if cut:

@@ -54,6 +54,8 @@ export const theme = createTheme({
     Tooltip: { defaultProps: { openDelay: 400, withArrow: true } },
     // The header of a dialog is no banner of the page.
     Modal: { defaultProps: { centered: true, radius: 10, attributes: { header: { role: "presentation" } } }, styles: { title: { fontWeight: 600, fontSize: "15px" } } },
+    // The placeholder is a child that a menu may not have; without it the first item has the focus.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Table: { vars: () => ({ table: { "--table-border-color": "var(--ph-border)" } }) },
     HoverCard: { defaultProps: { radius: 10 } },
   },

@@ -158,6 +158,7 @@ async def test_what_was_found_is_exported_kept_and_frozen(
     await row.get_by_role("button", name="Freeze…").click()
     freeze = page.get_by_role("dialog", name="Freeze as a dataset version")
     await freeze.get_by_role("textbox", name="Name").fill("one-drill")
+    await assert_accessible(page, "freeze", within=freeze)
     await freeze.get_by_role("button", name="Freeze", exact=True).click()
     await expect(page.get_by_role("row").filter(has_text="one-drill")).to_be_visible(timeout=BOUND_MS)
 

@@ -205,11 +205,11 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
     else if (result.reason === "parse") focusOn(commandLineRef);
   };
 
-  /** A composed gesture that can grow no more: done at once in direct mode, else it waits for Enter or its thought. */
+  /** A composed gesture that can grow no more: done at once in direct mode, else it waits for Enter, in the thought where that is missing or a candidate's. */
   const settle = (next: Draft) => {
     const result = compose(next, episode);
     if (direct) submit(next);
-    else if (!result.ok && result.reason === "thought") askForThought();
+    else if (result.ok ? result.body.type === "act" && isInherited(next) : result.reason === "thought") askForThought();
   };
 
   const composeAction = (action: Action, final: boolean) => {

@@ -9,6 +9,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { BenchmarkRunRow, EvaluationComparison, EvaluationOut, EvaluationRow, SuiteResult, TaskResult } from "@/generated/api";
 import { sessionQuery } from "@/shared/account/account";
 import { I18nProvider, type Language } from "@/shared/i18n/i18n";
+import { violationsIn } from "@/shared/testing/accessibility";
 import { makeRate } from "@/shared/testing/rates";
 import { TopBarProvider } from "@/shared/ui/top-bar";
 
@@ -193,8 +194,10 @@ describe("the evaluation pages", () => {
   it("let an admin register a run with where it is served, and say what was refused", async () => {
     const { sent, user } = open("/evaluations/run:drills-m-r2");
     await user.click(await screen.findByRole("button", { name: "Register…" }));
-    const dialog = within(await screen.findByRole("dialog", { name: "Register m r2" }));
+    const form = await screen.findByRole("dialog", { name: "Register m r2" });
+    const dialog = within(form);
     expect(dialog.getByText(/do not promote the revision/)).toBeTruthy();
+    expect(await violationsIn(form)).toEqual([]);
     await user.type(dialog.getByLabelText(/Endpoint/), "http://here/v1");
     await user.type(dialog.getByLabelText(/Model/), "m");
     await user.click(dialog.getByRole("button", { name: "Register" }));

@@ -9,6 +9,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { CheckpointLineage, CheckpointOut, Recipe, SampleOut, StageOut, TrajectoryLineage, TurnOut, TurnRow, WheelOut } from "@/generated/api";
 import { sessionQuery, type Role } from "@/shared/account/account";
 import { I18nProvider, type Language } from "@/shared/i18n/i18n";
+import { violationsIn } from "@/shared/testing/accessibility";
 import { TopBarProvider } from "@/shared/ui/top-bar";
 import { makeRate } from "@/shared/testing/rates";
 
@@ -322,7 +323,7 @@ describe("a cycle's page", () => {
   });
 
   it("says of weights what they come of, also where no trajectory is noted", async () => {
-    const played = { ...MADE, id: 8, phase: "rl" as const, fresh: 0 };
+    const played = { ...MADE, id: 8, phase: "rl" as const, fresh: 0, revision: "" };
     const { user } = open({
       cycle: { ...OUT, checkpoints: [played] },
       made: { checkpoint: played, ancestors: [MADE], uses: [], next: null },
@@ -330,6 +331,8 @@ describe("a cycle's page", () => {
     await user.click(await screen.findByRole("button", { name: "What Reinforcement was trained on" }));
     expect(await screen.findByText("Trained from Cycle 2 Imitation 0123456789ab")).toBeTruthy();
     expect(screen.getByText("No trajectory is recorded as its training data")).toBeTruthy();
+    await user.click(screen.getByRole("button", { name: /^Register .*Reinforcement/ }));
+    expect(await violationsIn(await screen.findByRole("dialog", { name: /Reinforcement/ }))).toEqual([]);
   });
 
   it("says that nobody is heard who would take it, and claims nothing of what is still to come", async () => {

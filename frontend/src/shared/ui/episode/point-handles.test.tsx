@@ -7,7 +7,8 @@ import type { Point } from "@/generated/vocabulary";
 import { PointHandles } from "./point-handles";
 
 const PICTURE = { width: 1280, height: 720 };
-const DISPLAYED = { width: 640, height: 360 };
+/** Below a bar in its room, as a frame gives it. */
+const DISPLAYED = { left: 0, top: 90, width: 640, height: 360 };
 
 it("moves the nearest point to where the picture is pressed, and with the pointer until it is let go", () => {
   const moved: [number, Point][] = [];
@@ -19,6 +20,7 @@ it("moves the nearest point to where the picture is pressed, and with the pointe
   fireEvent.pointerDown(picture, { button: 0, clientX: 400, clientY: 240 });
   fireEvent.pointerMove(picture, { clientX: 410, clientY: 250 });
   fireEvent.pointerUp(picture);
+  expect(fireEvent.mouseDown(picture), "the focus stays in the form").toBe(false);
   fireEvent.pointerMove(picture, { clientX: 20, clientY: 20 });
   expect(moved).toEqual([[1, { x: 800, y: 480 }], [1, { x: 820, y: 500 }]]);
 });

@@ -20,14 +20,17 @@ export function PointHandles({ points, picture, displaySize, onMove }: Props) {
   const held = useRef<number | null>(null);
   const placeOf = (event: PointerEvent<HTMLElement>) => {
     const { left, top } = event.currentTarget.getBoundingClientRect();
-    return nearestPixel({ x: event.clientX - left, y: event.clientY - top }, { left: 0, top: 0, ...displaySize }, picture);
+    return nearestPixel({ x: event.clientX - left, y: event.clientY - top }, { ...displaySize, left: 0, top: 0 }, picture);
   };
   if (points.length === 0) return null;
   return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the picture is worked on with the pointer
     <div
       className={styles.handles}
       role="application"
       aria-label={t("review.correct.points")}
+      // The form that is written beside the picture keeps the focus, and its keys.
+      onMouseDown={(event) => event.preventDefault()}
       onPointerDown={(event) => {
         if (event.button !== 0) return;
         event.currentTarget.setPointerCapture(event.pointerId);

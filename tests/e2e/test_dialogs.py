@@ -1,0 +1,143 @@
+"""Dialogs and menus that no other test opens, for assistive technology: English and light, Chinese and dark."""
+
+import json
+import re
+from functools import cache
+from typing import Any
+
+import pytest
+from playwright.async_api import FilePayload, Page, expect
+
+from annotation_app.operations.runtime.stack import ROOT
+from tests.e2e.conftest import Drill
+from tests.e2e.episode_page import BOUND_MS
+from tests.e2e.test_pages import assert_accessible, show_in
+
+MESSAGES = ROOT / "frontend/src/shared/i18n"
+MESSAGE = re.compile(r'"([\w.]+)": ("(?:[^"\\]|\\.)*")')
+BADGES = "(?:Never probed|从未探测)"
+"""What else the button of a probe says."""
+GRAPH = FilePayload(name="graph.csv", mimeType="text/csv", buffer=b"nothing,of,a,graph\n1,2,3,4\n")
+DIALOG, MENU = "[role=dialog]", "[role=menu]"
+OPENED = (
+    ("machines", "machines.watch_one", DIALOG),
+    ("machines", "machines.reclaim_one", DIALOG),
+    ("machines", "machines.quota.add", DIALOG),
+    ("policies", "policies.change_of", DIALOG),
+    ("policies", "policies.set_gate_of", DIALOG),
+    ("policies", "policies.states_of", DIALOG),
+    ("policies", "policies.edit_of", MENU),
+    ("judges", "judges.new", DIALOG),
+    ("policies", "probes.open_of", DIALOG),
+    ("design", "design.writer.add", DIALOG),
+    ("design", "design.import.of", DIALOG),
+    ("retention", "retention.switch_on_one", DIALOG),
+    ("flywheel", "flywheel.new", DIALOG),
+    ("webhooks", "webhooks.remove_one", DIALOG),
+    ("webhooks", "webhooks.messages_one", DIALOG),
+    ("webhooks", "webhooks.secret.new_one", DIALOG),
+    ("pools", "pools.secrets_in", DIALOG),
+    ("pools", "pools.mcp_in", DIALOG),
+    ("pools", "pools.stop_of", DIALOG),
+    ("pools", "pools.board.assign_of", MENU),
+    ("pools", "account.menu", MENU),
+    ("pools", "nav.manage", MENU),
+    ("pools", "global.help", DIALOG),
+    ("pools", "notices.title|notices.unread", DIALOG),
+)
+"""Pages, what the button on them is called, and what it opens."""
+KEYS = (("f", ""), ("x", ""), ("h", ""), ("l", ""), ("c", ""), ("Control+k", ""), ("ArrowRight", "m"))
+"""Keys that open something at a desk, pressed one after another."""
+pytestmark = pytest.mark.slow
+
+
+@cache
+def button_name(keys: str) -> re.Pattern[str]:
+    """What a message, or one of several, says in either language, whatever its places are filled with."""
+    texts = [
+        re.sub(r"\\\{\w+\\\}", ".+", re.escape(json.loads(text)))
+        for language in ("en", "zh")
+        for file in (MESSAGES / language).glob("*.ts")
+        for name, text in MESSAGE.findall(file.read_text())
+        if name in keys.split("|")
+    ]
+    assert texts, keys
+    return re.compile(f"(?:^|{BADGES} ?)(?:{'|'.join(texts)})$")
+
+
+class Looks:
+    """Looks at what is open in one language and scheme, then in the others, in which the next thing is opened."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.chinese = False
+
+    async def at(self, opened: str, name: str, *, over: int = 0) -> None:
+        """Look at what is open in both languages, over how many others of its kind, and close it."""
+        shown = self.page.locator(opened).nth(over)
+        await expect(shown, name).to_be_visible(timeout=BOUND_MS)
+        await expect(shown.get_by_text(button_name("common.loading"))).to_have_count(0, timeout=BOUND_MS)
+        if opened == MENU:
+            await expect(shown.locator(":focus"), name).to_have_count(1)
+        await assert_accessible(self.page, self._said(name), within=shown)
+        await self.switch()
+        await assert_accessible(self.page, self._said(name), within=shown)
+        await shown.press("Escape")  # in a field it may mean something else
+        await expect(shown).to_have_count(0, timeout=BOUND_MS)
+
+    async def switch(self) -> None:
+        """To the other language and scheme, also behind what is open."""
+        self.chinese = not self.chinese
+        language = "zh" if self.chinese else "en"
+        await self.page.locator("header button:has(> span > span[lang])").dispatch_event("click")
+        await expect(self.page.locator("html")).to_have_attribute("lang", re.compile(f"^{language}"), timeout=BOUND_MS)
+        await show_in(self.page, "dark" if self.chinese else "light")
+
+    def _said(self, name: str) -> str:
+        return f"{name}, {'Chinese, dark' if self.chinese else 'English, light'}"
+
+
+async def test_every_dialog_is_accessible(chinese_reader: Page, drill: Drill) -> None:
+    page, looks = chinese_reader, Looks(chinese_reader)
+    desk = await drill(page)
+    address = page.url
+    await desk.rested()
+    for first, then in KEYS:
+        await page.keyboard.press(first)
+        if then:
+            await page.keyboard.press(then)
+        await looks.at(MENU if then else DIALOG, f"{first} {then} at a desk")
+
+    sent = await send(
+        page, "POST", "/api/webhooks", {"url": "https://93.184.215.14/hook", "events": ["export.finished"]}
+    )
+    rule = await send(page, "POST", "/api/retention/rules", {"what": "exports", "days": 30_000})
+    at = ""
+    for place, key, opened in OPENED:
+        if place != at:
+            await page.goto(f"/{place}")
+            at = place
+        if key == "design.import.of":
+            await page.locator("main input[type=file]").first.set_input_files(GRAPH)
+        else:
+            await page.get_by_role("button", name=button_name(key), disabled=False).first.click(timeout=BOUND_MS)
+        if key == "webhooks.secret.new_one":
+            await page.get_by_role("dialog").get_by_role("button", name=button_name("webhooks.secret.new")).click()
+            await expect(page.get_by_role("dialog", name=button_name("webhooks.secret.title"))).to_be_visible()
+        await looks.at(opened, key)
+    await page.get_by_role("button", name=button_name("pools.tasks_in")).first.click()
+    for key in ("pools.edit_of", "pools.reference_of"):
+        await page.get_by_role("dialog").get_by_role("button", name=button_name(key)).first.click(timeout=BOUND_MS)
+        await looks.at(DIALOG, key, over=1)
+    await send(page, "DELETE", f"/api/webhooks/{sent['webhook']['id']}")
+    await send(page, "DELETE", f"/api/retention/rules/{rule['id']}")
+    await page.goto(address)
+    await desk.leave()
+
+
+async def send(page: Page, method: str, path: str, data: object = None) -> Any:
+    """Change something as the person who is signed in."""
+    csrf = (await (await page.request.get("/api/session")).json())["csrf"]
+    answer = await page.request.fetch(path, method=method, data=data, headers={"X-CSRFToken": csrf})
+    assert answer.ok, await answer.text()
+    return await answer.json() if await answer.body() else None
