@@ -29,12 +29,11 @@ import styles from "./replay.module.css";
 import { StepPanel } from "./step-panel";
 import { Summary } from "./summary";
 
-type Correction = {
-  /** Of the step. */
-  readonly index: number;
-  /** Null while what is written is no action. */
-  readonly action: Action | null;
-  readonly onMovePoint: (index: number, to: Point) => void;
+type Corrections = {
+  /** The action being written over a step's; null while none is, or while what is written is no action. */
+  readonly actionOf: (step: number) => Action | null;
+  /** Moves a point of it on the picture. */
+  readonly onMovePoint: (step: number, point: number, to: Point) => void;
 };
 
 type Props = {
@@ -45,15 +44,14 @@ type Props = {
   /** The step to open where the address names none. */
   firstStep?: number | undefined;
   stepMarks?: ReadonlyMap<number, StepMark> | undefined;
-  /** The action being written over a step's, whose points are moved on the picture. */
-  correction?: Correction | null | undefined;
+  corrections?: Corrections | undefined;
   /** Above the panel. */
   notice?: (step: number, select: (step: number) => void) => ReactNode;
   /** Below what the panel says of the step; `advance` goes to the next step. */
   review?: (step: number, advance: () => void) => ReactNode;
 };
 
-export function Replay({ trajectory, state, annotator, firstStep, stepMarks, correction, notice, review }: Props) {
+export function Replay({ trajectory, state, annotator, firstStep, stepMarks, corrections, notice, review }: Props) {
   const { t } = useI18n();
   const { steps } = trajectory;
   const [player, move] = usePlayer(steps.length, firstStep);
@@ -77,7 +75,7 @@ export function Replay({ trajectory, state, annotator, firstStep, stepMarks, cor
     <div className={styles.replay} data-upright={(step !== undefined && isUpright(step.before)) || undefined}>
       <section className={styles.viewport} aria-label={t("replay.viewport")}>
         {step ? (
-          <ReplayViewport steps={steps} step={step} parts={parts} player={player} move={move} blobUrl={blobUrl} correction={correction} />
+          <ReplayViewport steps={steps} step={step} parts={parts} player={player} move={move} blobUrl={blobUrl} corrections={corrections} />
         ) : (
           <Empty title={t("timeline.empty")} />
         )}
@@ -116,15 +114,16 @@ type ReplayViewportProps = {
   player: Player;
   move: (move: Move) => void;
   blobUrl: BlobUrl;
-  correction: Correction | null | undefined;
+  corrections: Corrections | undefined;
 };
 
 /** What is written over the step where it is corrected; the video where it is wanted and shows the step, else the frame the act found or left. */
-function ReplayViewport({ steps, step, parts, player, move, blobUrl, correction }: ReplayViewportProps) {
+function ReplayViewport({ steps, step, parts, player, move, blobUrl, corrections }: ReplayViewportProps) {
   const { t } = useI18n();
   const focus = useCaret(steps.slice(0, player.step), blobUrl);
-  if (correction?.action && correction.index === step.index) {
-    return <CorrectedFrame step={step} action={correction.action} onMovePoint={correction.onMovePoint} blobUrl={blobUrl} />;
+  const corrected = corrections?.actionOf(step.index);
+  if (corrections && corrected) {
+    return <CorrectedFrame step={step} action={corrected} onMovePoint={(point, to) => corrections.onMovePoint(step.index, point, to)} blobUrl={blobUrl} />;
   }
   if (player.video && positionOf(parts, player.step, player.after)) {
     return <RecordingView parts={parts} step={step} player={player} move={move} blobUrl={blobUrl} />;
@@ -140,7 +139,7 @@ function ReplayViewport({ steps, step, parts, player, move, blobUrl, correction 
   );
 }
 
-type CorrectedFrameProps = { step: Step; action: Action; onMovePoint: Correction["onMovePoint"]; blobUrl: BlobUrl };
+type CorrectedFrameProps = { step: Step; action: Action; onMovePoint: (point: number, to: Point) => void; blobUrl: BlobUrl };
 
 /** The frame a step acted on, with the executed action drawn back behind the one that is written over it. */
 function CorrectedFrame({ step, action, onMovePoint, blobUrl }: CorrectedFrameProps) {
