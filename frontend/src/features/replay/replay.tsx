@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useReducer, useState, type ReactNode } from "react";
 import { useSearchParams } from "react-router";
 
-import type { RecordingPart } from "@/generated/api";
+import type { RecordingPart, SupervisorNoteOut } from "@/generated/api";
 import type { Action, Point, Snapshot, Step, Trajectory } from "@/generated/vocabulary";
 import { pointsOf } from "@/shared/actions/words";
 import { isUpright } from "@/shared/markers/mapping";
@@ -18,7 +18,7 @@ import { Empty } from "@/shared/ui/states";
 import type { BlobUrl } from "@/shared/ui/episode/thumbnail";
 import { Timeline, type StepMark } from "@/shared/ui/episode/timeline";
 
-import { recordingQuery } from "./api";
+import { recordingQuery, supervisorNotesQuery } from "./api";
 import { replayCommands } from "./commands";
 import { Controls } from "./controls";
 import { FRAME_MS, reducePlayer, startAt, type Move, type Player } from "./player";
@@ -61,6 +61,7 @@ export function Replay({ trajectory, state, annotator, firstStep, stepMarks, cor
 
   useNextFrame(steps[player.step + 1], blobUrl);
   const [promptOpen, setPromptOpen] = useState(false);
+  const { notes, nameOf } = useSupervisorNotes(trajectory);
   const offered = trajectory.proposals[player.step] ?? [];
   useCommands([
     { command: replayCommands.prompt, enabled: step !== undefined, run: () => setPromptOpen(true) },
@@ -82,8 +83,8 @@ export function Replay({ trajectory, state, annotator, firstStep, stepMarks, cor
       </section>
       <aside className={styles.panel} aria-label={t("replay.panel")}>
         {notice?.(player.step, (to) => move({ to }))}
-        <Summary trajectory={trajectory} state={state} annotator={annotator} />
-        {step && <StepPanel step={step} proposals={offered} count={steps.length} onPrompt={() => setPromptOpen(true)} />}
+        <Summary trajectory={trajectory} state={state} annotator={annotator} notes={notes} />
+        {step && <StepPanel step={step} supervisor={nameOf(step.acted_by)} proposals={offered} count={steps.length} onPrompt={() => setPromptOpen(true)} />}
         {trajectory.task.platform === "browser" && <Programs episodeId={trajectory.id} />}
         {review?.(player.step, () => player.step < steps.length - 1 && move({ to: player.step + 1 }))}
       </aside>
@@ -158,7 +159,14 @@ function CorrectedFrame({ step, action, onMovePoint, blobUrl }: CorrectedFramePr
   );
 }
 
+const NO_NOTES: readonly SupervisorNoteOut[] = [];
 const NO_PARTS: readonly RecordingPart[] = [];
+
+/** What supervisors did in the attempt, and the names behind the pseudonyms of their steps. */
+function useSupervisorNotes({ id, supervisor_notes: stored }: Trajectory) {
+  const { data: notes = NO_NOTES } = useQuery({ ...supervisorNotesQuery(id), enabled: stored.length > 0 });
+  return { notes, nameOf: (actedBy: string | null) => notes.find(({ pseudonym }) => pseudonym === actedBy)?.author };
+}
 
 /** The parts of the episode's video, and whether there is one to be shown. */
 function useRecording(episodeId: string): { parts: readonly RecordingPart[]; video: "none" | "pending" | "ready" } {

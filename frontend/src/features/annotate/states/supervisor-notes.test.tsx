@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { renderWorkspace } from "@/features/annotate/testing/harness";
 
-const NOTE = { id: 1, author: "Rosa", text: "Look in Downloads.", took_control: false, created_at: "2026-01-02T03:04:05Z" };
+const NOTE = { id: 1, author: "Rosa", pseudonym: "annotator-1", text: "Look in Downloads.", took_control: false, created_at: "2026-01-02T03:04:05Z" };
 const CONTROL = { ...NOTE, id: 2, text: "", took_control: true };
 
 function serve(roles: readonly string[]) {

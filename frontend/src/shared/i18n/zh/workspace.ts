@@ -203,6 +203,7 @@ export const workspaceMessages: Record<keyof typeof english, Message> = {
   "command.unknown_button": "按钮只有 left、middle、right",
   "command.unsupported_action": "这台机器不支持 {subject}",
 
+  "refused.not_your_step": "未保存：这一步由他人决定。",
   "refused.view_only": "未执行：控制权在另一页面。请先取得控制。",
   "refused.not_running": "未执行：任务未在运行。",
   "refused.stale_accept": "未执行：给出该候选后画面已变化。请重新查看。",
