@@ -38,7 +38,9 @@ describe("notices", () => {
 
   it("say that the machine goes back, for as long as it takes", () => {
     const undo = { command: { type: "undo", command_id: "command-2" }, at: NOW } as const;
-    expect(names({}, { waiting: [undo] })).toEqual(["undoing"]);
+    const since = (ms: number) => noticesOf(viewOf(makeEpisodeState({}), "mine"), { ...ONLINE, waiting: [undo] }, NOW + ms, true);
+    expect(since(0)).toEqual([{ name: "undoing", seconds: 0 }]);
+    expect(since(12_900)).toEqual([{ name: "undoing", seconds: 12 }]);
   });
 
   it("ask about commands that grew old", () => {
