@@ -75,6 +75,8 @@ class Intent(FrozenModel):
     """See `Step.continued_characters`."""
     action: Action
     started_at: datetime
+    acted_by: str | None = None
+    """See `Step.acted_by`; known to the store alone."""
     decide_ms: float | None = None
     snapshot: MachineSnapshot | None = None
     """The machine as it was before the act, where it can go back to that; known once the act is done."""

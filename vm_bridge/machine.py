@@ -15,6 +15,8 @@ from vm_bridge.machine_io import Files, ScreenTexts, Terminals
 
 MAX_ACTION_SECONDS = 60.0
 """Longest an act may take beyond the time it needs by itself."""
+RESTORE_SECONDS = 60.0
+"""Longest that doing again what led to an earlier state may take. After it the machine is as it was."""
 MAX_TOOL_SECONDS = 30.0
 """Longest a tool may take, once its server runs."""
 MAX_CHARACTER_SECONDS = 0.03

@@ -1,5 +1,7 @@
 """Undoes steps, and says beforehand whether the last one can be undone."""
 
+import contextlib
+
 from agent_backend.episode.commands import NOT_REMEMBERED
 from agent_backend.episode.machine_session import REJECTIONS, MachineSession, PictureCache
 from agent_backend.episode.settling import SettleControl
@@ -9,7 +11,7 @@ from agent_backend.interfaces import EpisodeStore, Intent
 from protocol.actions.types import CONTROL_KINDS
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.steps import Step, drop_undone_steps
-from vm_bridge.errors import BridgeError
+from vm_bridge.errors import BridgeError, CannotRestore
 
 WITHOUT_EFFECT = CONTROL_KINDS | {"no_action"}
 """Kinds of steps in which the machine did nothing."""
@@ -73,7 +75,18 @@ class UndoControl:
         except BridgeError as error:
             if waited:
                 self._settles.go_on(session)
+            if not isinstance(error, CannotRestore):
+                await self._observe_anew(session)
             raise CommandRejected(error.code, str(error)) from error
+
+    async def _observe_anew(self, session: MachineSession) -> None:
+        """Take the screen of this moment as the one to act on: the machine may have gone back though no answer came.
+        The step counts until it is taken back once more, which leads to the same state."""
+        with contextlib.suppress(BridgeError):
+            observation = await session.observe_settled()
+            if observation.screenshot != self._record.last_observation.screenshot:
+                await self._pictures.save(observation)
+                await self._record.write(self._store.withdraw_proposals("screen_changed", observation))
 
 
 def had_effect(step: Step) -> bool:

@@ -41,6 +41,8 @@ class SupervisorNoteOut(FrozenModel):
 
     id: int
     author: str
+    pseudonym: str
+    """What steps and exports call the author."""
     text: str
     took_control: bool
     created_at: datetime

@@ -14,10 +14,11 @@ from django.db import Error as DatabaseError
 
 from agent_backend.episode.runner import EpisodeRunner
 from agent_backend.errors import EpisodeFenced
-from agent_backend.interfaces import Policy
+from agent_backend.interfaces import Emit, EpisodeCommand, Policy
 from agent_backend.policy.expert import ExpertPolicy
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.services.events import publish_live
+from annotation_app.live.assistants import Assistant, AssistantCommands
 from annotation_app.live.policy_clients import PolicyClients
 from annotation_app.live.secrets import EpisodeSecrets, SecretMaskingMachine
 from annotation_app.live.store import DjangoStore, run_in_db_thread
@@ -26,7 +27,7 @@ from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.selectors import PolicyServer
 from annotation_app.recordings.services import recording_register
 from annotation_app.tasks.selectors import credentials_of
-from protocol.messages.events import EpisodeState, Event
+from protocol.messages.events import EpisodeState, Event, Rejected, WriteThought
 from protocol.trajectory.mcp_servers import McpServers, add_mcp_servers, fill_server_secrets
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.tasks import Task
@@ -76,8 +77,15 @@ class EpisodeDriver:
         self._secrets = EpisodeSecrets()
         self._mcp_servers: McpServers = {}
         self._twins = TwinAllocator(bridge, episode_id)
+        self._assistants = AssistantCommands()
         self.runner = EpisodeRunner(
-            DjangoStore(episode_id, token, emit=self._emit, stopping=lambda: self._stopping),
+            DjangoStore(
+                episode_id,
+                token,
+                emit=self._emit,
+                stopping=lambda: self._stopping,
+                assistants=self._assistants,
+            ),
             self._open_machine,
             lambda: self._policy,
             self._emit,
@@ -90,6 +98,21 @@ class EpisodeDriver:
     def state(self) -> EpisodeState | None:
         """The episode as its runner knows it; None before it has looked."""
         return getattr(self.runner, "state", None)
+
+    async def submit(self, command: EpisodeCommand, reply: Emit, assistant: Assistant | None) -> None:
+        """Queue a command of whoever has control: the annotator, or the supervisor who assists. The thought that a step
+        owes is written by whoever decided on it."""
+        by = assistant and assistant.pseudonym
+        if isinstance(command, WriteThought) and self._decider_of(command.index) != by:
+            message = "Another person decided on this step."
+            return await reply(Rejected(command_id=command.command_id, code="not_your_step", message=message))
+        if assistant is not None:
+            self._assistants.note(command.command_id, assistant)
+        await self.runner.submit(command, reply)
+
+    def _decider_of(self, index: int) -> str | None:
+        steps = self.state.steps if self.state is not None else ()
+        return steps[index].acted_by if index < len(steps) else None
 
     def stop(self) -> None:
         """End after what is being done now."""

@@ -16,10 +16,12 @@ from uuid import UUID
 
 from django.db import Error as DatabaseError
 
+from annotation_app.accounts.selectors import pseudonym
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.selectors import trajectories
 from annotation_app.episodes.services.events import PROCESS_ID, publish_driver_moved
 from annotation_app.errors import Conflict, Forbidden
+from annotation_app.live.assistants import Assistant
 from annotation_app.live.episode_driver import EpisodeDriver, episode_driver_factory
 from annotation_app.live.store import ignore_event, is_recorded_command, run_in_db_thread
 from protocol.messages.events import (
@@ -68,6 +70,11 @@ class SocketConnection:
     last_command_at: float = 0.0
     """When it last said something (loop time)."""
     user_id: int | None = None
+
+    @property
+    def assistant(self) -> Assistant | None:
+        """The supervisor who sits here; None for the annotator."""
+        return Assistant(pseudonym(self.user_id), self.user_id) if self.user_id and not self.steers else None
 
 
 @dataclass(eq=False, slots=True)
@@ -165,7 +172,7 @@ class RoomRegistry:
         elif room.driver is None:
             connection.send_event(_rejection(command, "not_running", "This episode is not running here."))
         else:
-            await room.driver.runner.submit(command, reply)
+            await room.driver.submit(command, reply, connection.assistant)
 
     async def _answer_without_control(self, room: EpisodeRoom, connection: SocketConnection, command: Command) -> None:
         """Refuse a command of a seat without control, unless it was taken before: its answer was lost with a connection

@@ -18,6 +18,7 @@ from annotation_app.episodes import selectors, services
 from annotation_app.episodes.selectors import trajectories
 from annotation_app.episodes.services.events import publish_version
 from annotation_app.errors import DISK_FULL_ERRNOS, Conflict, NotFound
+from annotation_app.live.assistants import Assistant, AssistantCommands
 from protocol.blobs import NO_BLOBS, BlobRef
 from protocol.messages.events import (
     Command,
@@ -75,16 +76,19 @@ class DjangoStore:
         *,
         emit: Emit = ignore_event,
         stopping: Callable[[], bool] = lambda: False,
+        assistants: AssistantCommands | None = None,
     ) -> None:
         """
         Args:
-            tell: Tells viewers what no store keeps: that the disk is full.
+            emit: Tells viewers what no store keeps: that the disk is full.
+            assistants: Which commands are a supervisor's; what they did is stored as theirs.
             stopping: Whether the runner is to end; then nothing waits for room on the disk.
         """
         self._episode_id = episode_id
         self._token = token
         self._emit = emit
         self._stopping = stopping
+        self._assistants = assistants or AssistantCommands()
 
     async def load(self) -> EpisodeState:
         state = await self._read(trajectories.episode_state)
@@ -99,7 +103,10 @@ class DjangoStore:
 
     async def pending_intent(self) -> Intent | None:
         stored = await self._read(selectors.pending_intent)
-        return Intent.model_validate_json(stored) if stored else None
+        intent = Intent.model_validate_json(stored) if stored else None
+        if intent is not None and intent.acted_by is not None:  # of an earlier process
+            self._assistants.note(intent.command_id, Assistant(intent.acted_by))
+        return intent
 
     async def past_intent(self, command_id: str) -> Intent | None:
         stored = await self._read(selectors.command_intent, command_id=command_id)
@@ -114,7 +121,8 @@ class DjangoStore:
         return None if digest is None else CommandRecord(command_id=command_id, digest=digest)
 
     async def record_command(self, command_id: str, digest: str, note: str = "") -> None:
-        await self._write(services.command_record, command_id=command_id, digest=digest, note=note)
+        by = self._assistants.user_id_of(command_id)
+        await self._write(services.command_record, command_id=command_id, digest=digest, note=note, acted_by=by)
 
     async def save_blob(self, ref: BlobRef, data: bytes) -> None:
         """Store a picture, and wait for room while the disk is full. Raises OSError when the runner is to end."""
@@ -147,8 +155,14 @@ class DjangoStore:
 
     async def begin_act(self, intent: Intent, digest: str) -> DurableEvent:
         return await self._write(
-            services.act_begin, digest=digest, pending=intent.pending_act, intent=intent.model_dump_json()
+            services.act_begin, digest=digest, pending=intent.pending_act, intent=self._intent_json(intent)
         )
+
+    def _intent_json(self, intent: Intent | None) -> str:
+        if intent is None:
+            return ""
+        by = self._assistants.pseudonym_of(intent.command_id)
+        return (intent if by is None else intent.model_copy(update={"acted_by": by})).model_dump_json()
 
     async def append_step(
         self,
@@ -159,13 +173,17 @@ class DjangoStore:
         blobs: Mapping[BlobRef, bytes] = NO_BLOBS,
     ) -> DurableEvent:
         """Where the disk is full, its pictures are stored first, each as soon as there is room."""
+        if (by := self._assistants.pseudonym_of(step.command_id)) is not None:
+            step = step.model_copy(update={"acted_by": by})
+        if next_intent is not None:
+            self._assistants.follow(step.command_id, next_intent.command_id)
         append = partial(
             self._write,
             services.step_append,
             step=step,
             pending=next_intent and next_intent.pending_act,
-            intent=next_intent.model_dump_json() if next_intent else "",
-            done=done.model_dump_json() if done else "",
+            intent=self._intent_json(next_intent),
+            done=self._intent_json(done),
         )
         try:
             return await append(blobs=blobs)
@@ -194,7 +212,7 @@ class DjangoStore:
         return await self._write(services.proposal_mark, proposal_id=proposal_id, mark=mark)
 
     async def change(self, event_fields: dict[str, object], command: CommandRecord | None = None) -> DurableEvent:
-        taken = command and command.model_dump()
+        taken = command and {**command.model_dump(), "acted_by": self._assistants.user_id_of(command.command_id)}
         return await self._write(services.episode_change, fields=event_fields, command=taken)
 
     async def _read(self, selector: Callable[..., R], **arguments: object) -> R:

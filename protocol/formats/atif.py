@@ -95,6 +95,7 @@ def _step(step: Step, offered: tuple[Proposal, ...]) -> dict[str, Any]:
             "error": step.error.model_dump() if step.error else None,
             "proposal_id": step.proposal_id,
             **batch_fields(step),
+            **({"acted_by": step.acted_by} if step.acted_by else {}),
             **({"continued_characters": step.continued_characters} if step.continued_characters else {}),
             "acceptable_ids": list(step.acceptable_ids),
             "wrong_ids": list(step.wrong_ids),

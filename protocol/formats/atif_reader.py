@@ -166,6 +166,7 @@ class _RowParser:
                 command_id=command,
                 actor="human" if human else "policy",
                 decision=decision,
+                acted_by=_text(extra.get("acted_by")),
                 proposal_id=extra.get("proposal_id")
                 if known or any(one.id == extra.get("proposal_id") for one in proposal_rows)
                 else None,
@@ -316,6 +317,10 @@ def _allowed_or(allowed: tuple[str, ...], value: Any, otherwise: str | None) -> 
 def _count(value: object, *, most: int) -> int:
     """A stored number of characters; 0 where it is none."""
     return min(value, most) if isinstance(value, int) and value > 0 else 0
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
 
 
 def _string_items(value: Any) -> tuple[str, ...]:

@@ -43,6 +43,8 @@ class Step(FrozenModel):
     command_id: str
     actor: Actor
     decision: Decision
+    acted_by: str | None = None
+    """The pseudonym of the supervisor who decided; None where the episode's annotator or the policy did."""
     proposal_id: str | None = None
     acceptable_ids: tuple[str, ...] = ()
     wrong_ids: tuple[str, ...] = ()

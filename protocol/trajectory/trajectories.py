@@ -31,6 +31,16 @@ class Branch(FrozenModel):
     reason: str = ""
 
 
+class SupervisorNote(FrozenModel):
+    """What a supervisor told the annotator while the attempt ran, or that they took control."""
+
+    author: str
+    """Pseudonymous."""
+    text: str = ""
+    took_control: bool = False
+    created_at: datetime
+
+
 class Trajectory(FrozenModel):
     """Task, steps and how it ended; `terminated` (the task ended) and `truncated` (it was cut off)
     are two words because bootstrapping depends on it. `proposals[i]` is what was offered at step i."""
@@ -51,6 +61,8 @@ class Trajectory(FrozenModel):
     proposals: tuple[tuple[Proposal, ...], ...] = ()
     policies: tuple[PolicyRef, ...] = ()
     """Who proposed, in order; an attempt that spans two revisions has two."""
+    supervisor_notes: tuple[SupervisorNote, ...] = ()
+    """How supervisors helped, in order; `Step.acted_by` names those who acted."""
     memories: tuple[Memory, ...] = ()
     """The policy's notes on older steps."""
     outcome: Outcome | None

@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from annotation_app.accounts.models import User
+from annotation_app.accounts.selectors import pseudonym
 from annotation_app.episodes.models import Episode, SupervisorNote
 from annotation_app.episodes.schemas import SupervisorNoteOut
 from annotation_app.episodes.selectors import episode_of
@@ -19,6 +20,7 @@ def supervisor_note_out(note: SupervisorNote) -> SupervisorNoteOut:
     return SupervisorNoteOut(
         id=note.pk,
         author=note.author.name,
+        pseudonym=pseudonym(note.author_id),
         text=note.text,
         took_control=note.took_control,
         created_at=note.created_at,

@@ -9,6 +9,7 @@ from annotation_app.accounts.selectors import pseudonym
 from annotation_app.episodes.models import Episode
 from annotation_app.episodes.models import Proposal as ProposalRow
 from annotation_app.episodes.models import Step as StepRow
+from annotation_app.episodes.models import SupervisorNote as NoteRow
 from annotation_app.episodes.selectors import NO_EPISODE, state_of, task_of
 from annotation_app.errors import NotFound
 from annotation_app.transactions import repeatable_read
@@ -16,7 +17,7 @@ from protocol.messages.events import EpisodeState
 from protocol.trajectory.mcp_servers import add_mcp_servers, redact_values
 from protocol.trajectory.proposals import Proposal, strip_token_data
 from protocol.trajectory.steps import Step, drop_undone_steps, step_policies, write_thought_later
-from protocol.trajectory.trajectories import Trajectory
+from protocol.trajectory.trajectories import SupervisorNote, Trajectory
 
 STEP_COLUMNS = ("document", "undoing", "late_thought__thought")
 """What `step_of_row` takes, as names for `values_list`."""
@@ -66,9 +67,8 @@ def episode_trajectory(*, episode_id: UUID) -> Trajectory:
 
 def trajectory_of(episode: Episode) -> Trajectory:
     """An episode's steps with everything that was offered at each, whatever became of it."""
-    return _trajectory(
-        episode, steps_of(episode), ((row.index, _proposal_value(row)) for row in episode.proposals.all())
-    )
+    offers = ((row.index, _proposal_value(row)) for row in episode.proposals.all())
+    return _trajectory(episode, steps_of(episode), offers, _notes_of((episode.pk,))[episode.pk])
 
 
 def trajectories_of(episodes: Collection[Episode]) -> Iterator[Trajectory]:
@@ -84,11 +84,32 @@ def trajectories_of(episodes: Collection[Episode]) -> Iterator[Trajectory]:
     offers: Iterable[tuple[UUID, int, Any, str]] = ProposalRow.objects.filter(episode__in=keys).values_list(*columns)
     for key, index, document, mark in offers:
         offered[key].append((index, document.model_copy(update={"mark": mark or None})))
+    notes = _notes_of(keys)
     for episode in episodes:
-        yield _trajectory(episode, tuple(steps[episode.pk]), offered[episode.pk])
+        yield _trajectory(episode, tuple(steps[episode.pk]), offered[episode.pk], notes[episode.pk])
 
 
-def _trajectory(episode: Episode, steps: tuple[Step, ...], offers: Iterable[tuple[int, Proposal]]) -> Trajectory:
+def _notes_of(keys: Collection[UUID]) -> defaultdict[UUID, list[SupervisorNote]]:
+    """How supervisors helped with these episodes, oldest first."""
+    notes: defaultdict[UUID, list[SupervisorNote]] = defaultdict(list)
+    for row in NoteRow.objects.filter(episode__in=keys):
+        notes[row.episode_id].append(
+            SupervisorNote(
+                author=pseudonym(row.author_id),
+                text=row.text,
+                took_control=row.took_control,
+                created_at=row.created_at,
+            )
+        )
+    return notes
+
+
+def _trajectory(
+    episode: Episode,
+    steps: tuple[Step, ...],
+    offers: Iterable[tuple[int, Proposal]],
+    notes: Iterable[SupervisorNote],
+) -> Trajectory:
     offered = defaultdict(list)
     for index, proposal in offers:
         offered[index].append(proposal)
@@ -109,6 +130,7 @@ def _trajectory(episode: Episode, steps: tuple[Step, ...], offers: Iterable[tupl
         steps=steps,
         proposals=proposals,
         policies=step_policies(steps),
+        supervisor_notes=tuple(notes),
         memories=episode.desk.memories,
         outcome=episode.outcome or None,
         answer=episode.desk.answer,

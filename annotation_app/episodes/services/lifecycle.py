@@ -17,7 +17,7 @@ from annotation_app.episodes.models import OPEN_STATUSES, Episode, EpisodeStateD
 from annotation_app.episodes.selectors import trajectories
 from annotation_app.episodes.services.branches import branch_close, branch_next
 from annotation_app.episodes.services.events import episode_lock, event_apply, pool_running_check
-from annotation_app.episodes.services.steps import command_record_locked
+from annotation_app.episodes.services.steps import command_record_locked, person_acting
 from annotation_app.errors import Forbidden
 from annotation_app.notifications.services.notices import notice_create
 from annotation_app.notifications.services.webhooks import event_emit
@@ -96,8 +96,8 @@ def _lease_end(episode: Episode, *, paused: bool) -> datetime:
     return lease_end(episode.task.pool, episode.assignment.created_at, paused=paused)
 
 
-def _end_assignment(episode: Episode) -> None:
-    """Let the task go where the episode's end leads."""
+def _end_assignment(episode: Episode, actor: User) -> None:
+    """Let the task go where the episode's end leads. `actor` is who ended it."""
     if episode.assignment.state != AssignmentState.ACTIVE:
         return
     state = AssignmentState.DONE if episode.status == "finished" else ASSIGNMENT_STATE_WHEN_LEFT[episode.outcome]
@@ -105,7 +105,7 @@ def _end_assignment(episode: Episode) -> None:
     _count_proposal_decisions(episode)
     if state == AssignmentState.DONE and episode.desk.branch_of is not None:
         branch_close(branch=episode.desk.branch_of)
-    audit_record(actor=episode.annotator, verb=ENDED_VERBS[episode.status], subject=f"episode:{episode.id}")
+    audit_record(actor=actor, verb=ENDED_VERBS[episode.status], subject=f"episode:{episode.id}")
     if state == AssignmentState.DONE and not episode.task.pool.practice:
         summary = {"id": str(episode.id), "pool": episode.task.pool.name, "task": episode.task.definition.id}
         event_emit(kind="episode.finished", data={**summary, "outcome": episode.outcome})
@@ -119,7 +119,7 @@ def _count_proposal_decisions(episode: Episode) -> None:
 
 @transaction.atomic(durable=True)
 def episode_change(
-    *, episode_id: UUID, token: int | None, fields: dict[str, Any], command: dict[str, str] | None = None
+    *, episode_id: UUID, token: int | None, fields: dict[str, Any], command: dict[str, Any] | None = None
 ) -> DurableEvent:
     """Change what EpisodeChanged names, and remember the command that asked for it; an end ends the assignment, a
     pause stretches it. Raises Conflict for going on in a pool that was stopped, and for a command's id that was used.
@@ -137,7 +137,7 @@ def episode_change(
     event = EpisodeChanged.model_validate({"version": episode.version + 1, **fields})
     event_apply(episode, event)
     if episode.status in selectors.ENDED_STATUSES:
-        _end_assignment(episode)
+        _end_assignment(episode, person_acting(episode, command["acted_by"] if command else None))
     return event
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
+from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
 from annotation_app.blobs.services import blob_record, blob_write
 from annotation_app.episodes.models import Command, Episode, EpisodeBlob, LateThought, Proposal, Step, Undoing
@@ -38,20 +39,29 @@ def _command_make(episode: Episode, command_id: str, digest: str, **more: str) -
 
 
 @transaction.atomic(durable=True)
-def command_record(*, episode_id: UUID, token: int, command_id: str, digest: str, note: str = "") -> None:
-    """Remember a command that is not an act, and log what was said with it. Raises Conflict for an id that was
-    used."""
-    command_record_locked(episode_lock(episode_id, token), command_id=command_id, digest=digest, note=note)
+def command_record(
+    *, episode_id: UUID, token: int, command_id: str, digest: str, note: str = "", acted_by: int | None = None
+) -> None:
+    """Remember a command that is not an act, and log what was said with it. `acted_by` is the supervisor who sent it,
+    where that was not the annotator. Raises Conflict for an id that was used."""
+    episode = episode_lock(episode_id, token)
+    command_record_locked(episode, command_id=command_id, digest=digest, note=note, acted_by=acted_by)
 
 
-def command_record_locked(episode: Episode, *, command_id: str, digest: str, note: str) -> None:
+def command_record_locked(
+    episode: Episode, *, command_id: str, digest: str, note: str, acted_by: int | None = None
+) -> None:
     """Do the same for an episode whose row the transaction has locked."""
     note = note.replace("\x00", "")
     _command_make(episode, command_id, digest, note=note)
     if note:
-        audit_record(
-            actor=episode.annotator, verb="episode.noted", subject=f"episode:{episode.id}", details={"note": note}
-        )
+        actor = person_acting(episode, acted_by)
+        audit_record(actor=actor, verb="episode.noted", subject=f"episode:{episode.id}", details={"note": note})
+
+
+def person_acting(episode: Episode, acted_by: int | None) -> User:
+    """The supervisor with this account, or the annotator where it is None."""
+    return episode.annotator if acted_by is None else User.objects.get(pk=acted_by)
 
 
 @transaction.atomic(durable=True)

@@ -1,6 +1,9 @@
 /** The replay of one episode, with its review for those who review or mend it and what it taught: features that meet only here. */
 import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
 
+import type { ReviewDetails } from "@/generated/api";
+import type { EpisodeState, Trajectory } from "@/generated/vocabulary";
 import { TrainingUses } from "@/features/flywheel/training-uses";
 import { Replay } from "@/features/replay/replay";
 import { reviewDetailsQuery } from "@/features/review/api";
@@ -8,53 +11,67 @@ import { ReviewPanel } from "@/features/review/review-panel";
 import { IndependentReview } from "@/features/review/independent-review";
 import { SentBack } from "@/features/review/sent-back";
 import { faultySteps, stepMarks } from "@/features/review/step-marks";
-import { useCorrection } from "@/features/review/use-correction";
+import { useCorrections, type CorrectionEditor } from "@/features/review/use-corrections";
+import { browserDraftStore } from "@/session/drafts";
+import { useUser } from "@/shared/account/account";
 import { snapshotQuery, trajectoryQuery } from "@/shared/api/episodes";
 import { useI18n } from "@/shared/i18n/i18n";
 import { ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
 export default function EpisodePage({ episodeId }: { episodeId: string }) {
-  const { t } = useI18n();
   const snapshot = useQuery(snapshotQuery(episodeId));
   const trajectory = useQuery(trajectoryQuery(episodeId));
-  const finished = snapshot.data?.state.status === "finished";
   const details = useQuery(reviewDetailsQuery(episodeId));
-  const editor = useCorrection();
   const failed = [snapshot, trajectory].find(({ isError }) => isError);
 
   if (failed) return <ErrorState error={failed.error} onRetry={() => void Promise.all([snapshot.refetch(), trajectory.refetch()])} />;
   // Where sent-back work opens depends on its review.
-  if (!snapshot.data || !trajectory.data || (finished && details.isPending)) return <Loading />;
-  const { state } = snapshot.data;
-  const { steps } = trajectory.data;
+  if (!snapshot.data || !trajectory.data || (snapshot.data.state.status === "finished" && details.isPending)) return <Loading />;
+  return <LoadedEpisode state={snapshot.data.state} trajectory={trajectory.data} details={details.data} />;
+}
+
+type LoadedProps = { state: EpisodeState; trajectory: Trajectory; details: ReviewDetails | undefined };
+
+function LoadedEpisode({ state, trajectory, details }: LoadedProps) {
+  const { t } = useI18n();
+  const { id, steps } = trajectory;
+  const userId = useUser().id;
+  const drafts = useMemo(() => browserDraftStore(userId), [userId]);
+  const editor = useCorrections(drafts, id, steps, details?.fixes ?? []);
   return (
     <>
-      <PagePath crumbs={[{ label: t("global.episodes"), to: "/episodes" }, { label: trajectory.data.task.instruction }]} />
+      <PagePath crumbs={[{ label: t("global.episodes"), to: "/episodes" }, { label: trajectory.task.instruction }]} />
       <Replay
-        trajectory={trajectory.data}
+        trajectory={trajectory}
         state={state}
-        annotator={details.data?.episode.annotator_name}
-        firstStep={details.data?.may === "mend" ? faultySteps(details.data)[0] : undefined}
-        stepMarks={details.data && stepMarks(details.data, steps.length)}
-        correction={editor.correction && { ...editor.correction, onMovePoint: editor.move }}
+        annotator={details?.episode.annotator_name}
+        firstStep={details?.may === "mend" ? faultySteps(details)[0] : undefined}
+        stepMarks={details && stepMarks(details, steps.length)}
+        corrections={correctionsOf(editor, details)}
         notice={(current, select) =>
-          details.data && (
+          details && (
             <>
-              <IndependentReview details={details.data} />
-              <SentBack details={details.data} current={current} onSelect={select} />
+              <IndependentReview details={details} />
+              <SentBack details={details} current={current} onSelect={select} />
             </>
           )
         }
         review={(current, advance) =>
-          finished && (
+          state.status === "finished" && (
             <>
-              <TrainingUses episodeId={episodeId} />
-              <ReviewPanel episodeId={episodeId} steps={steps} current={current} editor={editor} onAdvance={advance} />
+              <TrainingUses episodeId={id} />
+              <ReviewPanel episodeId={id} steps={steps} current={current} editor={editor} drafts={drafts} onAdvance={advance} />
             </>
           )
         }
       />
     </>
   );
+}
+
+/** What is written over the steps, for those who may correct them. */
+function correctionsOf(editor: CorrectionEditor, details: ReviewDetails | undefined) {
+  if (details === undefined || details.may === "look") return undefined;
+  return { actionOf: (index: number) => editor.of(index)?.action ?? null, onMovePoint: editor.move };
 }

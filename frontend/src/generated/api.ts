@@ -126,6 +126,7 @@ export type {
   Snapshot,
   Step,
   StepReview,
+  SupervisorNote,
   Swipe,
   SwitchPage,
   Tab,
@@ -1712,6 +1713,7 @@ export interface BranchCandidate {
 export interface SupervisorNoteOut {
   id: number;
   author: string;
+  pseudonym: string;
   text: string;
   took_control: boolean;
   created_at: string;

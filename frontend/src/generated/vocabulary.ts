@@ -902,6 +902,7 @@ export interface Step {
   command_id: string;
   actor: Actor;
   decision: Decision;
+  acted_by: string | null;
   proposal_id: string | null;
   acceptable_ids: string[];
   wrong_ids: string[];
@@ -1331,6 +1332,15 @@ export interface Prompt {
   }[];
 }
 /**
+ * What a supervisor told the annotator while the attempt ran, or that they took control.
+ */
+export interface SupervisorNote {
+  author: string;
+  text: string;
+  took_control: boolean;
+  created_at: string;
+}
+/**
  * Task, steps and how it ended; `terminated` (the task ended) and `truncated` (it was cut off)
  * are two words because bootstrapping depends on it. `proposals[i]` is what was offered at step i.
  */
@@ -1346,6 +1356,7 @@ export interface Trajectory {
   steps: Step[];
   proposals: Proposal[][];
   policies: PolicyRef[];
+  supervisor_notes: SupervisorNote[];
   memories: Memory[];
   outcome: Outcome | null;
   answer: string;

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 /** What a person typed survives a reload, and a broken storage breaks nothing else. */
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import { browserDraftStore, draftStore, EMPTY_DRAFT, type Draft } from "./drafts";
 import type { Entry } from "./outbox";
@@ -84,6 +84,51 @@ describe("drafts", () => {
     const drafts = draftStore({ lasting: broken, tab: broken }, 1);
     drafts.saveDraft("e1", 0, DRAFT);
     expect(drafts.loadDraft("e1", 0)).toEqual(EMPTY_DRAFT);
+  });
+});
+
+describe("texts of forms", () => {
+  it("come back in another page, for the same person, episode and place only", () => {
+    browserDraftStore(1).saveTexts("e1", "remark.3", { comment: "Too far" });
+    const again = browserDraftStore(1);
+    expect(again.loadTexts("e1", "remark.3")).toEqual({ comment: "Too far" });
+    expect(again.loadTexts("e1", "remark.4")).toBeNull();
+    expect(again.loadTexts("e2", "remark.3")).toBeNull();
+    expect(browserDraftStore(2).loadTexts("e1", "remark.3")).toBeNull();
+    again.saveTexts("e1", "remark.3", null);
+    expect(localStorage).toHaveLength(0);
+  });
+
+  it("are bounded: the oldest go, and never those of others", () => {
+    vi.useFakeTimers({ now: 0 });
+    browserDraftStore(2).saveTexts("e0", "note", { text: "theirs" });
+    browserDraftStore(1).saveDraft("e0", 0, DRAFT);
+    for (let count = 0; count < 250; count += 1) {
+      vi.setSystemTime(count + 1);
+      browserDraftStore(1).saveTexts(`e${count}`, "finish", { reason: "Seen" });
+    }
+    vi.useRealTimers();
+    expect(localStorage).toHaveLength(201);
+    expect(browserDraftStore(1).loadDraft("e0", 0)).toEqual(EMPTY_DRAFT);
+    expect(browserDraftStore(1).loadTexts("e249", "finish")).toEqual({ reason: "Seen" });
+    expect(browserDraftStore(2).loadTexts("e0", "note")).toEqual({ text: "theirs" });
+  });
+
+  it("make room for themselves in a full storage", () => {
+    const storage = memory();
+    const setItem = storage.setItem.bind(storage);
+    storage.setItem = (key, value) => {
+      if (storage.getItem(key) === null && storage.length >= 150) throw new DOMException("full", "QuotaExceededError");
+      setItem(key, value);
+    };
+    const drafts = draftStore({ lasting: storage, tab: memory() }, 1);
+    for (let count = 0; count < 160; count += 1) drafts.saveTexts(`e${count}`, "help", { message: "Stuck" });
+    expect(drafts.loadTexts("e159", "help")).toEqual({ message: "Stuck" });
+  });
+
+  it.each(["{", "null", '{"texts": {"comment": 1}}', '{"texts": []}x'])("read %s as nothing", (stored) => {
+    localStorage.setItem("pilothouse.1.draft.e1.note", stored);
+    expect(browserDraftStore(1).loadTexts("e1", "note")).toBeNull();
   });
 });
 

@@ -1,4 +1,4 @@
-/** What a person typed and what they sent, kept across reloads: theirs alone, one entry an episode. */
+/** What a person typed and what they sent, kept across reloads: theirs alone, one entry for each place of an episode. */
 
 import { parseAction } from "@/shared/actions/parse";
 import { markerOf } from "@/shared/markers/marker";
@@ -24,7 +24,19 @@ export function isEmpty(draft: Draft): boolean {
   return draft.command.trim() === "" && draft.thought.trim() === "";
 }
 
+/** The texts of a form, by field. */
+export type Texts = Readonly<Record<string, string>>;
+
+/** Where texts are written besides the step: a dialog or panel of the desk, or a form of the review. */
+export type DraftPlace =
+  | "finish" | "help" | "takeover" | "leave" | "thoughts" | "note" | "cell" | "decision"
+  | `memory.${number}` | `file.${string}` | `tool.${string}` | `remark.${number}` | `correction.${number}` | `comparison.${string}`;
+
 export interface DraftStore {
+  /** What was written at a place and not sent; null where nothing was. */
+  loadTexts(episodeId: string, place: DraftPlace): Texts | null;
+  /** Keeps texts; null removes them. */
+  saveTexts(episodeId: string, place: DraftPlace, texts: Texts | null): void;
   /** The draft of this step; of one begun at another step, what holds on any screen. */
   loadDraft(episodeId: string, step: number): Draft;
   saveDraft(episodeId: string, step: number, draft: Draft): void;
@@ -47,10 +59,16 @@ interface Storages {
 const PREFIX = "pilothouse";
 const RECENT = 20;
 const RECENT_LENGTH = 200;
+/** Drafts a person has in one browser; the oldest go. */
+const MAX_DRAFTS = 200;
+/** Beyond this (characters) a draft is not kept as it grows: a browser has about 5,000,000 for all. */
+const MAX_DRAFT_LENGTH = 250_000;
 
 /** The drafts of a person. A full or forbidden storage costs the draft's survival, never the page. */
 export function draftStore({ lasting, tab }: Storages, userId: number): DraftStore {
-  const draftKey = (episodeId: string) => `${PREFIX}.${userId}.draft.${episodeId}`;
+  const allDrafts = `${PREFIX}.${userId}.draft.`;
+  const draftKey = (episodeId: string) => `${allDrafts}${episodeId}`;
+  const textsKeyOf = (episodeId: string, place: DraftPlace) => `${draftKey(episodeId)}.${place}`;
   const outboxKey = (episodeId: string) => `${PREFIX}.${userId}.outbox.${episodeId}`;
   const textsKey = `${PREFIX}.${userId}.texts`;
   return {
@@ -60,7 +78,14 @@ export function draftStore({ lasting, tab }: Storages, userId: number): DraftSto
       return stored.step === step ? asDraft(stored) : withoutScreenState(asDraft(stored));
     },
     saveDraft(episodeId, step, draft) {
-      write(lasting, draftKey(episodeId), isEmpty(draft) ? null : { step, ...draft });
+      writeDraft(lasting, allDrafts, draftKey(episodeId), isEmpty(draft) ? null : { step, ...draft });
+    },
+    loadTexts(episodeId, place) {
+      const stored = read(lasting, textsKeyOf(episodeId, place));
+      return isRecord(stored) && isTexts(stored.texts) ? stored.texts : null;
+    },
+    saveTexts(episodeId, place, texts) {
+      writeDraft(lasting, allDrafts, textsKeyOf(episodeId, place), texts && { texts });
     },
     loadOutbox(episodeId) {
       const stored = read(tab, outboxKey(episodeId));
@@ -115,6 +140,45 @@ function write(storage: Storage, key: string, value: unknown): void {
   } catch (error) {
     if (!(error instanceof DOMException)) throw error;
   }
+}
+
+/** Keeps a draft with its time, in place of the oldest where there are too many, or no room. */
+function writeDraft(storage: Storage, prefix: string, key: string, value: Readonly<Record<string, unknown>> | null): void {
+  const text = value && JSON.stringify({ at: Date.now(), ...value });
+  if (text === null) {
+    write(storage, key, null);
+    return;
+  }
+  if (text.length > MAX_DRAFT_LENGTH) return;
+  try {
+    if (storage.getItem(key) === null) removeOldest(storage, prefix, MAX_DRAFTS - 1);
+    try {
+      storage.setItem(key, text);
+    } catch {
+      removeOldest(storage, prefix, MAX_DRAFTS / 2);
+      storage.setItem(key, text);
+    }
+  } catch (error) {
+    if (!(error instanceof DOMException)) throw error;
+  }
+}
+
+/** Removes the oldest entries with a prefix until only `count` are left. */
+function removeOldest(storage: Storage, prefix: string, count: number): void {
+  const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index)).filter((key) => key !== null).filter((key) => key.startsWith(prefix));
+  if (keys.length <= count) return;
+  const dated = keys.map((key) => ({ key, at: writtenAt(read(storage, key)) }));
+  dated.sort((one, other) => one.at - other.at);
+  for (const { key } of dated.slice(0, keys.length - count)) storage.removeItem(key);
+}
+
+/** When a draft was written (ms); 0 for one of before drafts had a time. */
+function writtenAt(stored: unknown): number {
+  return isRecord(stored) && typeof stored.at === "number" ? stored.at : 0;
+}
+
+function isTexts(value: unknown): value is Texts {
+  return isRecord(value) && Object.values(value).every((text) => typeof text === "string");
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -4,6 +4,7 @@ import type { ContinueText, Event, Snapshot } from "@/generated/vocabulary";
 
 import { newCommandId } from "./command-id";
 import type { DraftStore } from "./drafts";
+import { giveBackTexts } from "./refused-texts";
 import { CAPACITY, type IdentifiedCommand } from "./outbox";
 import { applyEvent, applySnapshot, type EpisodeView } from "./reducer";
 import { EpisodeSocket, type Connection, type Wire } from "./socket";
@@ -86,6 +87,7 @@ export class Session {
   send(body: CommandBody): string | null {
     const command: IdentifiedCommand = { ...body, command_id: newCommandId() };
     if (!this.socket.send(command)) {
+      giveBackTexts(this.options.drafts, this.options.episodeId, command);
       this.set({ rejection: { code: "queue_full", message: "", command } });
       return null;
     }
@@ -124,6 +126,7 @@ export class Session {
     const view = applyEvent(this.state.view, event);
     if (event.type === "rejected" && !this.socket.keeps(event.command_id)) {
       const command = this.sent.find((one) => one.command_id === event.command_id) ?? null;
+      if (command !== null) giveBackTexts(this.options.drafts, this.options.episodeId, command);
       this.set({ view, rejection: { code: event.code, message: event.message, command } });
     } else {
       this.set({ view });

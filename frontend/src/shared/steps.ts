@@ -8,7 +8,7 @@ export function withoutUndone<S extends { readonly undone: boolean }>(steps: rea
 
 /** The steps whose thought is still to be written. */
 export function withOwedThoughts(steps: readonly Step[]): Step[] {
-  return withoutUndone(steps).filter(({ thought_timing: timing }) => timing === "owed");
+  return withoutUndone(steps).filter(({ thought_timing: timing, acted_by: supervisor }) => timing === "owed" && supervisor === null);
 }
 
 /** Whether a step needs its thought before it is done. */

@@ -16,7 +16,7 @@ from agent_backend.interfaces import CommandRecord, EpisodeCommand, Intent, Poli
 from protocol.actions.types import Action, TypeText
 from protocol.blobs import NO_BLOBS, BlobRef
 from protocol.messages.events import Accept, Act, DurableEvent, EpisodeState, Event
-from protocol.trajectory.observations import Transition
+from protocol.trajectory.observations import MachineSnapshot, Observation, Transition
 from protocol.trajectory.steps import Step
 from protocol.trajectory.tasks import Task
 from tests.unit.agent_backend.policy.fake_policy import FakePolicy
@@ -63,16 +63,25 @@ class BreakableStore(InMemoryEpisodeStore):
 
 
 class UnreliableMachine(FakeMachine):
-    """A machine behind a bridge that loses the answers to the next `lost` acts, and the next `forgotten` pictures."""
+    """A machine behind a bridge that loses the answers to the next `lost` acts and `lost_restores` ways back, and the
+    next `forgotten` pictures."""
 
     lost = 0
     forgotten = 0
+    lost_restores = 0
 
     async def blob(self, ref: BlobRef) -> bytes:
         if UnreliableMachine.forgotten:
             UnreliableMachine.forgotten -= 1
             raise UnknownBlob(f"blob {ref.sha256} is no longer kept")
         return await super().blob(ref)
+
+    async def restore(self, snapshot: MachineSnapshot) -> Observation:
+        observation = await super().restore(snapshot)
+        if UnreliableMachine.lost_restores:
+            UnreliableMachine.lost_restores -= 1
+            raise BridgeUnavailable("no answer in time")
+        return observation
 
     async def perform(
         self,

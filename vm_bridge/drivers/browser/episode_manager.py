@@ -12,12 +12,11 @@ from vm_bridge.drivers.browser.frames import BrowserFrames
 from vm_bridge.drivers.browser.replay_log import ReplayLog, ReplayStep
 from vm_bridge.drivers.file_staging import EpisodeFileStaging
 from vm_bridge.errors import CannotRestore, MachineGone
+from vm_bridge.machine import RESTORE_SECONDS
 from vm_bridge.sandbox import FrameSource
 
 CLOCK_STEP_MS = 1000 / 30
 """How much of the page's time is given at once while it goes by itself."""
-REPLAY_TIMEOUT_SECONDS = 120.0
-"""Longest that an episode may take to be made again."""
 
 
 class EpisodeManager:
@@ -97,10 +96,10 @@ class EpisodeManager:
     async def replay(self, steps: tuple[ReplayStep, ...]) -> Episode:
         """Another episode in which the same was done. Raises CannotRestore."""
         try:
-            async with asyncio.timeout(REPLAY_TIMEOUT_SECONDS):
+            async with asyncio.timeout(RESTORE_SECONDS):
                 return await self._replay_with_retry(steps)
         except TimeoutError as late:
-            raise CannotRestore(f"it takes longer than {REPLAY_TIMEOUT_SECONDS:.0f} s") from late
+            raise CannotRestore(f"it takes longer than {RESTORE_SECONDS:.0f} s") from late
 
     async def replace(self, made: Episode, steps: int) -> None:
         """Go on with an episode in which so many deeds of this one were done again."""

@@ -17,13 +17,11 @@ from vm_bridge.hosts.computer_sandbox import ComputerSandbox
 from vm_bridge.hosts.local.prestarted_sandboxes import PrestartedSandboxes
 from vm_bridge.hosts.persisted_state import PersistedState, write_state
 from vm_bridge.hosts.process_sandbox import PreparedImage, ProcessSandbox
-from vm_bridge.machine import Capabilities
+from vm_bridge.machine import RESTORE_SECONDS, Capabilities
 from vm_bridge.network.sandbox_network import SandboxNetwork
 from vm_bridge.sandbox import Usage
 from vm_bridge.suites import Suite
 
-RESTORE_SECONDS = 120.0
-"""Longest that making an earlier state again may take."""
 RFB_SOCKET = "rfb.sock"
 
 
@@ -110,7 +108,8 @@ class LocalSandbox(ComputerSandbox):
         except CannotRestore:
             raise
         except (BridgeError, TimeoutError) as error:
-            raise CannotRestore(f"what was done could not be done again: {error or 'it took too long'}") from error
+            reason = str(error) or f"it takes longer than {RESTORE_SECONDS:.0f} s"
+            raise CannotRestore(f"what was done could not be done again: {reason}") from error
         finally:
             self._replaying = None
             if not done:

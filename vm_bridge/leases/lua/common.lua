@@ -9,6 +9,7 @@ local AWAY_MS = 10000     -- and after so much more it loses its place
 local PICK_UP_MS = 10000  -- a machine given to a waiter is kept for it so long
 local RESTORE_MS = 15000  -- so long after the ledger was lost hosts may put leases back
 local FIRST_TOKEN = 1e15  -- no ledger gave a lower token: each began at its clock (µs)
+local BUSY_MS, BUSY_WARM = 60000, 4  -- people who claimed an image within so long are expected again, at most so many
 local QUEUE, OWN_QUEUE = 2000, 200  -- most who may wait for one image, and of one user
 
 local clock = redis.call('TIME')
@@ -133,10 +134,26 @@ local function serve(image)
     end
 end
 
+-- Remember that somebody claimed a machine; claims of programs, which have no user, announce nobody.
+local function note_claim(image, user)
+    if user == '' then return end
+    for _, earlier in ipairs(redis.call('ZRANGEBYSCORE', key('claimed', image), '-inf', now - BUSY_MS)) do
+        redis.call('ZREM', key('claimed', image), earlier)
+    end
+    redis.call('ZADD', key('claimed', image), now, user)
+end
+
+-- Machines ready or on their way, how many are to be ready, and who waits. An image that is kept warm is kept so for
+-- as many people as claimed it lately, beside those who still wait: with one, each but the first would wait for a start.
 local function wanted(image)
     local function size(command, kind) return redis.call(command, key(kind, image)) end
     local ready = size('ZCARD', 'free') + size('SCARD', 'coming')
-    return ready, tonumber(redis.call('HGET', P .. 'warm', image) or 0), size('ZCARD', 'queue')
+    local target, waiting = tonumber(redis.call('HGET', P .. 'warm', image) or 0), size('ZCARD', 'queue')
+    if target > 0 then
+        local lately = #redis.call('ZRANGEBYSCORE', key('claimed', image), now - BUSY_MS, '+inf')
+        target = math.max(target, math.min(lately - waiting, BUSY_WARM))
+    end
+    return ready, target, waiting
 end
 
 -- Tell a machine's host what to do with it, now that its lease has ended or its host is being emptied.

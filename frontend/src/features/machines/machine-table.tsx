@@ -132,6 +132,7 @@ function Holder({ machine }: { machine: FleetMachine }) {
   return (
     <>
       <div>{twin ? t("machines.twin") : (machine.user ?? machine.holder)}</div>
+      {twin && <div className={styles.note}>{t("machines.twin.requests")}</div>}
       <div className={styles.note}>
         {machine.pool}
         {machine.pool && episode && " · "}

@@ -13,6 +13,13 @@ export const recordingQuery = (episodeId: string) =>
     refetchInterval: ({ state }) => (state.data?.pending ? POLL_MS : false),
   });
 
+/** What supervisors told the annotator, with their names. */
+export const supervisorNotesQuery = (episodeId: string) =>
+  queryOptions({
+    queryKey: ["episode", episodeId, "notes"],
+    queryFn: () => request("GET", `/episodes/${encodeURIComponent(episodeId)}/notes`),
+  });
+
 /** What programs sent to an episode's browser, from the message with this number. */
 export const programsQuery = (episodeId: string, after: number) =>
   queryOptions({

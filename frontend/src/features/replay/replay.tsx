@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useReducer, useState, type ReactNode } from "react";
 import { useSearchParams } from "react-router";
 
-import type { RecordingPart } from "@/generated/api";
+import type { RecordingPart, SupervisorNoteOut } from "@/generated/api";
 import type { Action, Point, Snapshot, Step, Trajectory } from "@/generated/vocabulary";
 import { pointsOf } from "@/shared/actions/words";
 import { isUpright } from "@/shared/markers/mapping";
@@ -18,7 +18,7 @@ import { Empty } from "@/shared/ui/states";
 import type { BlobUrl } from "@/shared/ui/episode/thumbnail";
 import { Timeline, type StepMark } from "@/shared/ui/episode/timeline";
 
-import { recordingQuery } from "./api";
+import { recordingQuery, supervisorNotesQuery } from "./api";
 import { replayCommands } from "./commands";
 import { Controls } from "./controls";
 import { FRAME_MS, reducePlayer, startAt, type Move, type Player } from "./player";
@@ -29,12 +29,11 @@ import styles from "./replay.module.css";
 import { StepPanel } from "./step-panel";
 import { Summary } from "./summary";
 
-type Correction = {
-  /** Of the step. */
-  readonly index: number;
-  /** Null while what is written is no action. */
-  readonly action: Action | null;
-  readonly onMovePoint: (index: number, to: Point) => void;
+type Corrections = {
+  /** The action being written over a step's; null while none is, or while what is written is no action. */
+  readonly actionOf: (step: number) => Action | null;
+  /** Moves a point of it on the picture. */
+  readonly onMovePoint: (step: number, point: number, to: Point) => void;
 };
 
 type Props = {
@@ -45,15 +44,14 @@ type Props = {
   /** The step to open where the address names none. */
   firstStep?: number | undefined;
   stepMarks?: ReadonlyMap<number, StepMark> | undefined;
-  /** The action being written over a step's, whose points are moved on the picture. */
-  correction?: Correction | null | undefined;
+  corrections?: Corrections | undefined;
   /** Above the panel. */
   notice?: (step: number, select: (step: number) => void) => ReactNode;
   /** Below what the panel says of the step; `advance` goes to the next step. */
   review?: (step: number, advance: () => void) => ReactNode;
 };
 
-export function Replay({ trajectory, state, annotator, firstStep, stepMarks, correction, notice, review }: Props) {
+export function Replay({ trajectory, state, annotator, firstStep, stepMarks, corrections, notice, review }: Props) {
   const { t } = useI18n();
   const { steps } = trajectory;
   const [player, move] = usePlayer(steps.length, firstStep);
@@ -63,6 +61,7 @@ export function Replay({ trajectory, state, annotator, firstStep, stepMarks, cor
 
   useNextFrame(steps[player.step + 1], blobUrl);
   const [promptOpen, setPromptOpen] = useState(false);
+  const { notes, nameOf } = useSupervisorNotes(trajectory);
   const offered = trajectory.proposals[player.step] ?? [];
   useCommands([
     { command: replayCommands.prompt, enabled: step !== undefined, run: () => setPromptOpen(true) },
@@ -77,15 +76,15 @@ export function Replay({ trajectory, state, annotator, firstStep, stepMarks, cor
     <div className={styles.replay} data-upright={(step !== undefined && isUpright(step.before)) || undefined}>
       <section className={styles.viewport} aria-label={t("replay.viewport")}>
         {step ? (
-          <ReplayViewport steps={steps} step={step} parts={parts} player={player} move={move} blobUrl={blobUrl} correction={correction} />
+          <ReplayViewport steps={steps} step={step} parts={parts} player={player} move={move} blobUrl={blobUrl} corrections={corrections} />
         ) : (
           <Empty title={t("timeline.empty")} />
         )}
       </section>
       <aside className={styles.panel} aria-label={t("replay.panel")}>
         {notice?.(player.step, (to) => move({ to }))}
-        <Summary trajectory={trajectory} state={state} annotator={annotator} />
-        {step && <StepPanel step={step} proposals={offered} count={steps.length} onPrompt={() => setPromptOpen(true)} />}
+        <Summary trajectory={trajectory} state={state} annotator={annotator} notes={notes} />
+        {step && <StepPanel step={step} supervisor={nameOf(step.acted_by)} proposals={offered} count={steps.length} onPrompt={() => setPromptOpen(true)} />}
         {trajectory.task.platform === "browser" && <Programs episodeId={trajectory.id} />}
         {review?.(player.step, () => player.step < steps.length - 1 && move({ to: player.step + 1 }))}
       </aside>
@@ -116,15 +115,16 @@ type ReplayViewportProps = {
   player: Player;
   move: (move: Move) => void;
   blobUrl: BlobUrl;
-  correction: Correction | null | undefined;
+  corrections: Corrections | undefined;
 };
 
 /** What is written over the step where it is corrected; the video where it is wanted and shows the step, else the frame the act found or left. */
-function ReplayViewport({ steps, step, parts, player, move, blobUrl, correction }: ReplayViewportProps) {
+function ReplayViewport({ steps, step, parts, player, move, blobUrl, corrections }: ReplayViewportProps) {
   const { t } = useI18n();
   const focus = useCaret(steps.slice(0, player.step), blobUrl);
-  if (correction?.action && correction.index === step.index) {
-    return <CorrectedFrame step={step} action={correction.action} onMovePoint={correction.onMovePoint} blobUrl={blobUrl} />;
+  const corrected = corrections?.actionOf(step.index);
+  if (corrections && corrected) {
+    return <CorrectedFrame step={step} action={corrected} onMovePoint={(point, to) => corrections.onMovePoint(step.index, point, to)} blobUrl={blobUrl} />;
   }
   if (player.video && positionOf(parts, player.step, player.after)) {
     return <RecordingView parts={parts} step={step} player={player} move={move} blobUrl={blobUrl} />;
@@ -140,7 +140,7 @@ function ReplayViewport({ steps, step, parts, player, move, blobUrl, correction 
   );
 }
 
-type CorrectedFrameProps = { step: Step; action: Action; onMovePoint: Correction["onMovePoint"]; blobUrl: BlobUrl };
+type CorrectedFrameProps = { step: Step; action: Action; onMovePoint: (point: number, to: Point) => void; blobUrl: BlobUrl };
 
 /** The frame a step acted on, with the executed action drawn back behind the one that is written over it. */
 function CorrectedFrame({ step, action, onMovePoint, blobUrl }: CorrectedFrameProps) {
@@ -159,7 +159,14 @@ function CorrectedFrame({ step, action, onMovePoint, blobUrl }: CorrectedFramePr
   );
 }
 
+const NO_NOTES: readonly SupervisorNoteOut[] = [];
 const NO_PARTS: readonly RecordingPart[] = [];
+
+/** What supervisors did in the attempt, and the names behind the pseudonyms of their steps. */
+function useSupervisorNotes({ id, supervisor_notes: stored }: Trajectory) {
+  const { data: notes = NO_NOTES } = useQuery({ ...supervisorNotesQuery(id), enabled: stored.length > 0 });
+  return { notes, nameOf: (actedBy: string | null) => notes.find(({ pseudonym }) => pseudonym === actedBy)?.author };
+}
 
 /** The parts of the episode's video, and whether there is one to be shown. */
 function useRecording(episodeId: string): { parts: readonly RecordingPart[]; video: "none" | "pending" | "ready" } {

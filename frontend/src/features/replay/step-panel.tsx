@@ -15,9 +15,9 @@ import { PageStatus } from "@/shared/ui/episode/page-status";
 import { replayCommands } from "./commands";
 import styles from "./replay.module.css";
 
-type Props = { step: Step; proposals: readonly Proposal[]; count: number; onPrompt: () => void };
+type Props = { step: Step; supervisor: string | undefined; proposals: readonly Proposal[]; count: number; onPrompt: () => void };
 
-export function StepPanel({ step, proposals, count, onPrompt }: Props) {
+export function StepPanel({ step, supervisor, proposals, count, onPrompt }: Props) {
   const { t, duration } = useI18n();
   const chosen = proposals.find(({ id }) => id === step.proposal_id);
   const grammar = step.batch === null && step.decision !== "override" ? chosen?.action_text : undefined;
@@ -33,7 +33,7 @@ export function StepPanel({ step, proposals, count, onPrompt }: Props) {
         <ActionText action={step.action} {...(grammar ? { grammar } : {})} />
         <BatchNote step={step} />
         {step.thought && <p className={styles.thought}>{step.thought}</p>}
-        <StepNotes step={step} />
+        <StepNotes step={step} supervisor={supervisor} />
         {step.error && (
           <p className={styles.error} role="note">
             <StepErrorText error={step.error} /> <code>{step.error.code}</code>

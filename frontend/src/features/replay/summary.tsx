@@ -2,15 +2,16 @@
 import { TriangleAlert } from "lucide-react";
 import { Link } from "react-router";
 
+import type { SupervisorNoteOut } from "@/generated/api";
 import type { Branch, BrowserPage, Snapshot, Trajectory } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
 import { disagree, OutcomeBadge, StatusBadge, VerdictBadge } from "@/shared/ui/badge";
 
 import styles from "./replay.module.css";
 
-type Props = { trajectory: Trajectory; state: Snapshot["state"]; annotator: string | undefined };
+type Props = { trajectory: Trajectory; state: Snapshot["state"]; annotator: string | undefined; notes: readonly SupervisorNoteOut[] };
 
-export function Summary({ trajectory, state, annotator }: Props) {
+export function Summary({ trajectory, state, annotator, notes }: Props) {
   const { t, moment } = useI18n();
   const { outcome, verdict, answer } = trajectory;
   const contradicted = disagree(outcome, verdict);
@@ -46,7 +47,23 @@ export function Summary({ trajectory, state, annotator }: Props) {
         {verdict?.reason && <p className={styles.reason}>{verdict.reason}</p>}
         {answer && <p className={styles.reason}>{t("replay.answer", { answer })}</p>}
       </div>
+      <Notes notes={notes} />
     </section>
+  );
+}
+
+/** What supervisors told the annotator, and that one took control. */
+function Notes({ notes }: Pick<Props, "notes">) {
+  const { t, moment } = useI18n();
+  if (notes.length === 0) return null;
+  return (
+    <ul className={styles.notes} aria-label={t("replay.supervisors")}>
+      {notes.map(({ id, author, text, took_control, created_at }) => (
+        <li key={id}>
+          <strong>{author}</strong> {took_control ? t("replay.took_control") : text} <time dateTime={created_at}>{moment(created_at)}</time>
+        </li>
+      ))}
+    </ul>
   );
 }
 

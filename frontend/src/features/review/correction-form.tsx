@@ -9,7 +9,7 @@ import { Problem } from "@/shared/ui/problem";
 
 import type { useChange } from "./api";
 import styles from "./review.module.css";
-import type { Correction, CorrectionEditor } from "./use-correction";
+import type { Correction, CorrectionEditor } from "./use-corrections";
 
 type Props = { correction: Correction; editor: CorrectionEditor; change: ReturnType<typeof useChange> };
 
@@ -19,9 +19,11 @@ const focus = (field: HTMLTextAreaElement | null) => field?.focus();
 export function CorrectionForm({ correction, editor, change }: Props) {
   const { t } = useI18n();
   const { index, thought, line, reason, action, changed, base } = correction;
+  const close = () => editor.close(index);
   const save = () => {
     if (action === null || !changed || change.isPending) return;
-    change.mutate({ type: "mend", index, base, thought, action, reason: reason.trim() }, { onSuccess: editor.close });
+    // Also where another step is looked at meanwhile; `change` shows an error.
+    change.mutateAsync({ type: "mend", index, base, thought, action, reason: reason.trim() }).then(close, () => undefined);
   };
   const press = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
@@ -31,7 +33,7 @@ export function CorrectionForm({ correction, editor, change }: Props) {
     }
     if (event.key === "Escape") {
       event.preventDefault();
-      editor.close();
+      close();
     }
   };
   return (
@@ -55,28 +57,28 @@ export function CorrectionForm({ correction, editor, change }: Props) {
         maxRows={5}
         maxLength={20_000}
         value={thought}
-        onChange={(event) => editor.change({ thought: event.currentTarget.value })}
+        onChange={(event) => editor.change(index, { thought: event.currentTarget.value })}
       />
       <TextInput
         label={t("review.correct.action")}
         description={t(action && pointsOf(action).length > 0 ? "review.correct.points.help" : "review.correct.action.help")}
         error={action === null && t("review.correct.bad")}
         value={line}
-        onChange={(event) => editor.change({ line: event.currentTarget.value })}
+        onChange={(event) => editor.change(index, { line: event.currentTarget.value })}
         spellCheck={false}
       />
       <TextInput
         label={t("review.correct.reason")}
         maxLength={2_000}
         value={reason}
-        onChange={(event) => editor.change({ reason: event.currentTarget.value })}
+        onChange={(event) => editor.change(index, { reason: event.currentTarget.value })}
       />
       <Problem error={change.error} />
       <div className={styles.buttons}>
         <Button size="compact-md" type="submit" disabled={action === null || !changed} loading={change.isPending} rightSection={<KeyHint keys="Mod+Enter" />}>
           {t("review.correct.save")}
         </Button>
-        <Button size="compact-md" variant="subtle" color="gray" onClick={editor.close} rightSection={<KeyHint keys="Escape" />}>
+        <Button size="compact-md" variant="subtle" color="gray" onClick={close} rightSection={<KeyHint keys="Escape" />}>
           {t("common.cancel")}
         </Button>
       </div>

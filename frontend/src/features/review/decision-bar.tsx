@@ -5,6 +5,8 @@ import { useState } from "react";
 import { useNavigate, useSearchParams } from "react-router";
 
 import type { ReviewDetails } from "@/generated/api";
+import type { DraftStore } from "@/session/drafts";
+import { useTexts } from "@/session/use-texts";
 import { messageOf } from "@/shared/api/http";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -19,11 +21,11 @@ import styles from "./review.module.css";
 /** The reason is what is typed next. */
 const focus = (field: HTMLTextAreaElement | null) => field?.focus();
 
-export function DecisionBar({ details }: { details: ReviewDetails }) {
+export function DecisionBar({ details, drafts }: { details: ReviewDetails; drafts: DraftStore }) {
   const { t } = useI18n();
   const { id, review } = details.episode;
   const [decision, setDecision] = useState<"return" | "reject" | null>(null);
-  const [reason, setReason] = useState("");
+  const { texts: { reason }, change: write, clear } = useTexts(drafts, id, "decision", { reason: "" });
   const change = useChange(id);
   const next = useNext();
   const navigate = useNavigate();
@@ -32,9 +34,12 @@ export function DecisionBar({ details }: { details: ReviewDetails }) {
   const open = pending && !change.isPending;
   const accept = () => change.mutate({ type: "decide", review: { decision: "accept", reason: "" } });
   const submitDecision = () => {
-    if (decision && reason.trim()) {
-      change.mutate({ type: "decide", review: { decision, reason: reason.trim() } }, { onSuccess: () => setDecision(null) });
-    }
+    if (!decision || !reason.trim()) return;
+    const done = () => {
+      clear();
+      setDecision(null);
+    };
+    change.mutateAsync({ type: "decide", review: { decision, reason: reason.trim() } }).then(done, () => undefined);
   };
   const go = (direction: "next" | "previous") =>
     next.mutate(
@@ -72,7 +77,7 @@ export function DecisionBar({ details }: { details: ReviewDetails }) {
             maxLength={2_000}
             required
             value={reason}
-            onChange={(event) => setReason(event.currentTarget.value)}
+            onChange={(event) => write({ reason: event.currentTarget.value })}
             onKeyDown={(event) => {
               if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submitDecision();
               if (event.key === "Escape") setDecision(null);

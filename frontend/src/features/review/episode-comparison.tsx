@@ -1,12 +1,14 @@
 /** Two people's attempts at one task side by side; one of them may be chosen. */
 import { TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { useMemo, useRef } from "react";
 
 import type { SideBySide } from "@/generated/api";
 import type { Step } from "@/generated/vocabulary";
 import { hasRole, useUser } from "@/shared/account/account";
 import { blobUrlOf, trajectoryQuery } from "@/shared/api/episodes";
+import { browserDraftStore } from "@/session/drafts";
+import { useTexts } from "@/session/use-texts";
 import { AttemptComparison, type ComparedAttempt } from "@/shared/comparison/attempt-comparison";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -42,15 +44,18 @@ type AlignedEpisodesProps = { comparison: SideBySide; left: readonly Step[]; rig
 
 function AlignedEpisodes({ comparison, left, right }: AlignedEpisodesProps) {
   const { t } = useI18n();
-  const [reason, setReason] = useState("");
+  const user = useUser();
+  const drafts = useMemo(() => browserDraftStore(user.id), [user.id]);
+  const { one, other } = comparison;
+  const { texts: { reason }, change, clear } = useTexts(drafts, one.episode.id, `comparison.${other.episode.id}`, { reason: "" });
   const field = useRef<HTMLInputElement>(null);
   const adjudicate = useAdjudicate();
-  const canDecide = hasRole(useUser(), "reviewer");
-  const choose = (chosen: string) => adjudicate.mutate({ chosen, reason: reason.trim() });
+  const canDecide = hasRole(user, "reviewer");
+  const choose = (chosen: string) => adjudicate.mutate({ chosen, reason: reason.trim() }, { onSuccess: clear });
   useCommands([
     { command: compareCommands.reason, enabled: canDecide, run: () => field.current?.focus() },
-    { command: compareCommands.one, enabled: canDecide, run: () => choose(comparison.one.episode.id) },
-    { command: compareCommands.other, enabled: canDecide, run: () => choose(comparison.other.episode.id) },
+    { command: compareCommands.one, enabled: canDecide, run: () => choose(one.episode.id) },
+    { command: compareCommands.other, enabled: canDecide, run: () => choose(other.episode.id) },
   ]);
   const side = (name: "one" | "other", steps: readonly Step[]): ComparedAttempt => {
     const { episode } = comparison[name];
@@ -71,7 +76,7 @@ function AlignedEpisodes({ comparison, left, right }: AlignedEpisodesProps) {
           placeholder={t("compare.reason")}
           maxLength={2_000}
           value={reason}
-          onChange={(event) => setReason(event.currentTarget.value)}
+          onChange={(event) => change({ reason: event.currentTarget.value })}
           onKeyDown={(event) => {
             if (event.key === "Enter" || event.key === "Escape") event.currentTarget.blur();
           }}

@@ -6,6 +6,7 @@ import { notifications } from "@mantine/notifications";
 
 import type { ReviewDetails } from "@/generated/api";
 import type { Step } from "@/generated/vocabulary";
+import type { DraftStore } from "@/session/drafts";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
 import { ReviewBadge } from "@/shared/ui/badge";
@@ -23,21 +24,21 @@ import { RelatedAttempts } from "./related-attempts";
 import { Segments } from "./segments";
 import styles from "./review.module.css";
 import { StepReview } from "./step-review";
-import type { CorrectionEditor } from "./use-correction";
+import type { CorrectionEditor } from "./use-corrections";
 import { VerdictBar } from "./verdict-bar";
 
-type Props = { episodeId: string; steps: readonly Step[]; current: number; editor: CorrectionEditor; onAdvance: () => void };
+type Props = { episodeId: string; steps: readonly Step[]; current: number; editor: CorrectionEditor; drafts: DraftStore; onAdvance: () => void };
 
-export function ReviewPanel({ episodeId, steps, current, editor, onAdvance }: Props) {
+export function ReviewPanel({ episodeId, steps, current, editor, drafts, onAdvance }: Props) {
   const details = useQuery(reviewDetailsQuery(episodeId));
   if (details.isError) return <ErrorState error={details.error} onRetry={() => void details.refetch()} />;
   if (!details.data || (details.data.may === "look" && details.data.rounds.length === 0)) return null;
-  return <ReviewSections details={details.data} step={steps[current]} count={steps.length} editor={editor} onAdvance={onAdvance} />;
+  return <ReviewSections details={details.data} step={steps[current]} count={steps.length} editor={editor} drafts={drafts} onAdvance={onAdvance} />;
 }
 
-type SectionsProps = { details: ReviewDetails; step: Step | undefined; count: number } & Pick<Props, "editor" | "onAdvance">;
+type SectionsProps = { details: ReviewDetails; step: Step | undefined; count: number } & Pick<Props, "editor" | "drafts" | "onAdvance">;
 
-function ReviewSections({ details, step, count, editor, onAdvance }: SectionsProps) {
+function ReviewSections({ details, step, count, editor, drafts, onAdvance }: SectionsProps) {
   const { t } = useI18n();
   const change = useChange(details.episode.id);
   return (
@@ -54,7 +55,7 @@ function ReviewSections({ details, step, count, editor, onAdvance }: SectionsPro
         {(details.may === "review" || details.segments.length > 0) && <Segments details={details} step={step} count={count} change={change} />}
         <RelatedAttempts details={details} change={change} />
       </section>
-      {(details.may !== "look" || hasDecided(details)) && <PinnedReview details={details} step={step} editor={editor} change={change} onAdvance={onAdvance} />}
+      {(details.may !== "look" || hasDecided(details)) && <PinnedReview details={details} step={step} editor={editor} drafts={drafts} change={change} onAdvance={onAdvance} />}
     </>
   );
 }
@@ -62,22 +63,22 @@ function ReviewSections({ details, step, count, editor, onAdvance }: SectionsPro
 type PinnedProps = Omit<SectionsProps, "count"> & { change: ReturnType<typeof useChange> };
 
 /** What a person does with the episode, always in sight: verdicts and the decision, or the correction being written. */
-function PinnedReview({ details, step, editor, change, onAdvance }: PinnedProps) {
+function PinnedReview({ details, step, editor, drafts, change, onAdvance }: PinnedProps) {
   const { t } = useI18n();
   const canWrite = details.may === "review" && (details.claim === null || details.claim.mine);
   const canCorrect = canWrite || details.may === "mend";
-  const correct = () => step && editor.open(step, details.fixes.findLast(({ index }) => index === step.index));
+  const correct = () => step && editor.open(step.index);
   useCommands([{ command: reviewCommands.correct, enabled: canCorrect && step !== undefined, run: correct }]);
-  const { correction } = editor;
+  const correction = step && editor.of(step.index);
   return (
     <div className={styles.pinned} role="region" aria-label={t("review.your_review")}>
-      {canCorrect && correction && correction.index === step?.index ? (
-        <CorrectionForm correction={correction} editor={editor} change={change} />
+      {canCorrect && correction ? (
+        <CorrectionForm key={correction.index} correction={correction} editor={editor} change={change} />
       ) : (
         <>
-          {step && canWrite && <VerdictBar key={step.index} details={details} step={step} change={change} onAdvance={onAdvance} onCorrect={correct} />}
+          {step && canWrite && <VerdictBar key={step.index} details={details} drafts={drafts} step={step} change={change} onAdvance={onAdvance} onCorrect={correct} />}
           <Problem error={change.error} />
-          {details.may === "mend" ? <Resubmit details={details} onCorrect={correct} /> : <DecisionBar details={details} />}
+          {details.may === "mend" ? <Resubmit details={details} onCorrect={correct} /> : <DecisionBar details={details} drafts={drafts} />}
         </>
       )}
     </div>

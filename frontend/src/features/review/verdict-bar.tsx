@@ -1,10 +1,12 @@
 /** The verdict on the step at hand and a comment, always in sight; a verdict goes on to the next step where that is wanted. */
 import { Button, Switch, Textarea } from "@mantine/core";
 import { useLocalStorage } from "@mantine/hooks";
-import { useRef, useState } from "react";
+import { useRef } from "react";
 
 import type { ReviewDetails } from "@/generated/api";
 import type { Step, StepVerdict } from "@/generated/vocabulary";
+import type { DraftStore } from "@/session/drafts";
+import { useTexts } from "@/session/use-texts";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
 import { CommandKey, KeyHint } from "@/shared/ui/key-hint";
@@ -19,35 +21,36 @@ function pendingRemark({ isPending, variables }: ReturnType<typeof useChange>, i
   return isPending && variables.type === "remark" && variables.index === index ? variables : undefined;
 }
 
-type Props = { details: ReviewDetails; step: Step; change: ReturnType<typeof useChange>; onAdvance: () => void; onCorrect: () => void };
+type Props = { details: ReviewDetails; drafts: DraftStore; step: Step; change: ReturnType<typeof useChange>; onAdvance: () => void; onCorrect: () => void };
 
-export function VerdictBar({ details, step, change, onAdvance, onCorrect }: Props) {
+export function VerdictBar({ details, drafts, step, change, onAdvance, onCorrect }: Props) {
   const { t } = useI18n();
   const undoable = useUndoable();
   const [advances, setAdvances] = useLocalStorage({ key: "pilothouse.review.advance", defaultValue: true });
-  const [draft, setDraft] = useState<string | null>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const mine = details.remarks.findLast((remark) => remark.index === step.index && remark.mine && remark.round === details.round);
   const currentRemark = pendingRemark(change, step.index) ?? mine;
-  const comment = draft ?? currentRemark?.comment ?? "";
+  const written = useTexts(drafts, details.episode.id, `remark.${step.index}`, { comment: currentRemark?.comment ?? "" });
+  const { comment } = written.texts;
   // A comment that is saved right after a verdict, before anything is drawn again, keeps it.
   const given = useRef<StepVerdict | null | undefined>(undefined);
   const forget = () => (given.current = undefined);
   const saveRemark = (verdict: StepVerdict | null, words = comment) => {
     given.current = verdict;
-    change.mutate({ type: "remark", index: step.index, verdict, comment: words }, { onSuccess: () => setDraft(null), onError: forget });
+    // Each is answered for itself, also where the next step is looked at meanwhile; `change` shows an error.
+    change.mutateAsync({ type: "remark", index: step.index, verdict, comment: words }).then(written.clear, forget);
   };
   const judge = (verdict: StepVerdict) => {
     saveRemark(verdict);
     if (advances) onAdvance();
   };
   const saveComment = () => {
-    if (draft !== null && draft !== (currentRemark?.comment ?? "")) saveRemark(given.current === undefined ? (currentRemark?.verdict ?? null) : given.current, draft);
+    if (written.changed) saveRemark(given.current === undefined ? (currentRemark?.verdict ?? null) : given.current);
   };
   const clearRemark = () => {
     forget();
     undoable({
-      act: () => change.mutateAsync({ type: "remark", index: step.index, verdict: null, comment: "" }).then(() => setDraft(null)),
+      act: () => change.mutateAsync({ type: "remark", index: step.index, verdict: null, comment: "" }).then(written.clear),
       done: t("review.verdict_cleared", { number: step.index + 1 }),
       undo: () => change.mutateAsync({ type: "remark", index: step.index, verdict: currentRemark?.verdict ?? null, comment: currentRemark?.comment ?? "" }),
     });
@@ -97,9 +100,9 @@ export function VerdictBar({ details, step, change, onAdvance, onCorrect }: Prop
         maxRows={4}
         maxLength={4_000}
         value={comment}
-        rightSection={draft === null ? <CommandKey command={reviewCommands.comment} /> : <KeyHint keys="Mod+Enter" />}
-        rightSectionWidth={draft === null ? 34 : 84}
-        onChange={(event) => setDraft(event.currentTarget.value)}
+        rightSection={!written.changed ? <CommandKey command={reviewCommands.comment} /> : <KeyHint keys="Mod+Enter" />}
+        rightSectionWidth={!written.changed ? 34 : 84}
+        onChange={(event) => written.change({ comment: event.currentTarget.value })}
         onKeyDown={(event) => {
           if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
             event.preventDefault();

@@ -344,3 +344,36 @@ async def test_who_listens_hears_of_what_was_given(leases: LeaseStore, fake_inve
             pass
     listening.cancel()
     assert request == "r-1"
+
+
+async def spares(fake_inventory: FakeInventory, round_: str) -> int:
+    """How many machines the host begins to make now, each counted as coming."""
+    names = (f"{round_}-{number}" for number in range(20))
+    begun = [await fake_inventory.inventory.reserve_creation("desktop", name, urgent=False) for name in names]
+    return sum(begun)
+
+
+async def test_as_many_are_kept_warm_as_people_came_within_a_minute(
+    leases: LeaseStore, fake_inventory: FakeInventory, overview: FleetOverview, operator: Redis
+) -> None:
+    await fake_inventory.put(*(f"m-{number}" for number in range(8)))
+    await overview.set_warm_target("desktop", 1, at_least=True)
+    for number in range(8):
+        await lease_of(leases, f"r-{number}", user="" if number > 4 else f"person-{number}")
+    assert await spares(fake_inventory, "busy") == 4, "for five people at most four; programs announce nobody"
+    for name in range(4):
+        await fake_inventory.inventory.mark_lost(f"busy-{name}", "it was not needed")
+    for number in range(5):
+        await operator.zincrby(f"{KEY_PREFIX}claimed:desktop", -60_000, f"person-{number}")
+    assert await spares(fake_inventory, "quiet") == 1, "a minute later as many as ever"
+
+
+async def test_nobody_is_warmed_for_twice(
+    leases: LeaseStore, fake_inventory: FakeInventory, overview: FleetOverview
+) -> None:
+    await fake_inventory.put("m-1")
+    await overview.set_warm_target("desktop", 1, at_least=True)
+    await lease_of(leases, "r-0", user="person-0")
+    for number in range(1, 5):
+        await place_of(leases, f"r-{number}", user=f"person-{number}")
+    assert await spares(fake_inventory, "crowd") == 5, "four who wait, and one spare"

@@ -6,8 +6,10 @@ from uuid import uuid4
 import pytest
 
 from annotation_app.accounts.models import User
+from annotation_app.accounts.selectors import pseudonym
 from annotation_app.audit.models import AuditEntry
 from annotation_app.episodes.models import Episode
+from annotation_app.episodes.selectors.trajectories import episode_trajectory
 from annotation_app.errors import ApplicationError
 from annotation_app.live.store import run_in_db_thread
 from annotation_app.notifications.selectors import notices_of
@@ -67,8 +69,23 @@ async def test_a_supervisor_takes_control_where_help_was_asked_for(stack: Stack)
     assert (await rosa.ask(type="control", command_id=uuid4().hex))["type"] == "acknowledged"
     assert (await desk.until(type="control.changed", control="other"))["holder"] == "Rosa"
     assert (await rosa.ask(**ACT, command_id=uuid4().hex))["type"] == "acknowledged"
+    step = (await desk.until(type="step.added"))["step"]
+    name = pseudonym(stack.world.rosa.pk)
+    assert (step["actor"], step["acted_by"]) == ("human", name), "a supervisor's act is not the annotator's"
     await desk.ask(type="control", command_id=uuid4().hex)
+    late = {"type": "thought", "index": step["index"], "thought": "Mine", "command_id": uuid4().hex}
+    assert (await desk.ask(**late))["code"] == "not_your_step"
     assert (await rosa.ask(**ACT, command_id=uuid4().hex))["code"] == "view_only"
+
+    assert (await desk.ask(**ACT, command_id=uuid4().hex))["type"] == "acknowledged"
+    await desk.until(type="step.added")
+
+    def exported() -> tuple[list[str | None], list[tuple[str, bool]]]:
+        attempt = episode_trajectory(episode_id=desk.episode_id)
+        notes = [(note.author, note.took_control) for note in attempt.supervisor_notes]
+        return [step.acted_by for step in attempt.steps], notes
+
+    assert await run_in_db_thread(exported) == ([name, None], [(name, True)])
 
     def recorded() -> tuple[bool, str]:
         entries = AuditEntry.objects.filter(verb="episode.control_taken", actor=stack.world.rosa)

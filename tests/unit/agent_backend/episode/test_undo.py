@@ -6,7 +6,7 @@ from protocol.actions.types import Click, TypeText
 from protocol.messages.events import Accept, Act, Autopilot, Undo
 from protocol.trajectory.observations import Transition
 from tests.unit.agent_backend.conftest import EpisodeHarness, UnreliableMachine
-from vm_bridge.errors import CannotRestore, InvalidAction
+from vm_bridge.errors import BridgeUnavailable, CannotRestore, InvalidAction
 
 
 def type_text(number: int, text: str) -> Act:
@@ -75,6 +75,20 @@ async def test_what_cannot_be_restored_changes_nothing(harness: EpisodeHarness) 
     assert (harness.store.state.steps, harness.sandbox.typed) == (before.steps, "one")
     await harness.ready()
     assert await harness.code(Act(command_id="command-9", action=Click(x=1, y=1), thought="On we go.")) == ""
+
+
+async def test_a_lost_answer_leaves_the_screen_that_is_there_and_the_way_back_open(harness: EpisodeHarness) -> None:
+    await harness.started()
+    await typed(harness, "one", "two")
+    before_second = harness.store.state.steps[1].before
+    UnreliableMachine.lost_restores = 1
+    assert await harness.code(undo(1)) == BridgeUnavailable.code
+    assert harness.store.state.observation is not None
+    assert harness.store.state.observation.screenshot == before_second.screenshot, "the machine went back"
+    assert [step.undone for step in harness.store.state.steps] == [False, False]
+    assert await harness.code(undo(2)) == ""
+    assert [step.undone for step in harness.store.state.steps] == [False, True]
+    assert harness.sandbox.typed == "one"
 
 
 async def test_it_is_known_beforehand_where_the_last_step_cannot_be_taken_back(harness: EpisodeHarness) -> None:

@@ -1,7 +1,7 @@
 /** Ends the episode with the person's own outcome. */
 import { Radio, Textarea } from "@mantine/core";
-import { useState } from "react";
 
+import { useTexts } from "@/session/use-texts";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
@@ -12,13 +12,14 @@ const OUTCOMES = ["success", "failure", "infeasible"] as const;
 /** Asks for the outcome, or where that is `infeasible` from the beginning only for its reason. */
 export function FinishDialog({ infeasible: onlyInfeasible, onDone }: { infeasible: boolean; onDone: () => void }) {
   const { t } = useI18n();
-  const { send } = useWorkspace();
-  const [outcome, setOutcome] = useState<(typeof OUTCOMES)[number]>(onlyInfeasible ? "infeasible" : "success");
+  const { send, drafts, episode } = useWorkspace();
+  const { texts, change, clear } = useTexts(drafts, episode.id, "finish", { outcome: "success", answer: "", reason: "" });
+  const { answer, reason } = texts;
+  const outcome = onlyInfeasible ? "infeasible" : (OUTCOMES.find((known) => known === texts.outcome) ?? "success");
   const infeasible = outcome === "infeasible";
-  const [answer, setAnswer] = useState("");
-  const [reason, setReason] = useState("");
   const needsReason = infeasible && reason.trim() === "";
   const submit = () => {
+    clear();
     send({ type: "finish", outcome, answer: infeasible ? "" : answer, reason });
     onDone();
   };
@@ -28,10 +29,10 @@ export function FinishDialog({ infeasible: onlyInfeasible, onDone }: { infeasibl
         <Radio.Group
           label={t("finish.outcome")}
           value={outcome}
-          onChange={(value) => setOutcome(OUTCOMES.find((known) => known === value) ?? "success")}
+          onChange={(outcome) => change({ outcome })}
         >
           {OUTCOMES.map((value) => (
-            <Radio key={value} value={value} label={t(`outcome.${value}`)} mt={6} data-autofocus={value === "success" || undefined} />
+            <Radio key={value} value={value} label={t(`outcome.${value}`)} mt={6} data-autofocus={value === outcome || undefined} />
           ))}
         </Radio.Group>
       )}
@@ -40,7 +41,7 @@ export function FinishDialog({ infeasible: onlyInfeasible, onDone }: { infeasibl
           label={t("finish.answer")}
           description={t("finish.answer.help")}
           value={answer}
-          onChange={(event) => setAnswer(event.currentTarget.value)}
+          onChange={(event) => change({ answer: event.currentTarget.value })}
           autosize
           minRows={1}
           maxRows={5}
@@ -49,7 +50,7 @@ export function FinishDialog({ infeasible: onlyInfeasible, onDone }: { infeasibl
       <Textarea
         label={t(infeasible ? "finish.why_infeasible" : "finish.note")}
         value={reason}
-        onChange={(event) => setReason(event.currentTarget.value)}
+        onChange={(event) => change({ reason: event.currentTarget.value })}
         required={infeasible}
         maxLength={2_000}
         autosize

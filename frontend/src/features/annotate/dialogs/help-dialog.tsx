@@ -1,7 +1,7 @@
 /** Asks an admin to look; the episode goes on. */
 import { Textarea } from "@mantine/core";
-import { useState } from "react";
 
+import { useTexts } from "@/session/use-texts";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
@@ -9,9 +9,10 @@ import { DialogForm } from "./form";
 
 export function HelpDialog({ onDone }: { onDone: () => void }) {
   const { t } = useI18n();
-  const { send } = useWorkspace();
-  const [message, setMessage] = useState("");
+  const { send, drafts, episode } = useWorkspace();
+  const { texts: { message }, change, clear } = useTexts(drafts, episode.id, "help", { message: "" });
   const submit = () => {
+    clear();
     send({ type: "help", message });
     onDone();
   };
@@ -21,7 +22,7 @@ export function HelpDialog({ onDone }: { onDone: () => void }) {
         label={t("help.message")}
         description={t("help.message.help")}
         value={message}
-        onChange={(event) => setMessage(event.currentTarget.value)}
+        onChange={(event) => change({ message: event.currentTarget.value })}
         maxLength={2_000}
         autosize
         minRows={3}

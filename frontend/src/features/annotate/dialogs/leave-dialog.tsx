@@ -1,7 +1,7 @@
 /** Gives the task back: skip it, release it for others, or report it broken. */
 import { Radio, Textarea } from "@mantine/core";
-import { useState } from "react";
 
+import { useTexts } from "@/session/use-texts";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
@@ -11,13 +11,15 @@ const WAYS = ["skip", "release", "broken"] as const;
 
 export function LeaveDialog({ onDone }: { onDone: () => void }) {
   const { t } = useI18n();
-  const { send, episode } = useWorkspace();
+  const { send, drafts, episode } = useWorkspace();
   // A task whose machine is gone starts afresh, also for the person who leaves it.
   const initial = episode.status === "failed" ? "release" : "skip";
-  const [how, setHow] = useState<(typeof WAYS)[number]>(initial);
-  const [reason, setReason] = useState("");
+  const { texts, change, clear } = useTexts(drafts, episode.id, "leave", { how: initial, reason: "" });
+  const { reason } = texts;
+  const how = WAYS.find((known) => known === texts.how) ?? initial;
   const needsReason = how === "broken" && reason.trim() === "";
   const submit = () => {
+    clear();
     send({ type: "leave", how, reason });
     onDone();
   };
@@ -26,7 +28,7 @@ export function LeaveDialog({ onDone }: { onDone: () => void }) {
       <Radio.Group
         label={t("leave.how")}
         value={how}
-        onChange={(value) => setHow(WAYS.find((known) => known === value) ?? initial)}
+        onChange={(how) => change({ how })}
       >
         {WAYS.map((value) => (
           <Radio
@@ -35,14 +37,14 @@ export function LeaveDialog({ onDone }: { onDone: () => void }) {
             label={t(`leave.${value}`)}
             description={t(`leave.${value}.help`)}
             mt={8}
-            data-autofocus={value === initial || undefined}
+            data-autofocus={value === how || undefined}
           />
         ))}
       </Radio.Group>
       <Textarea
         label={t("leave.reason")}
         value={reason}
-        onChange={(event) => setReason(event.currentTarget.value)}
+        onChange={(event) => change({ reason: event.currentTarget.value })}
         required={how === "broken"}
         maxLength={2_000}
         autosize

@@ -1,7 +1,7 @@
 /** Ends a takeover: what was done by hand becomes a step, and its thought says why. */
 import { Textarea } from "@mantine/core";
-import { useState } from "react";
 
+import { useTexts } from "@/session/use-texts";
 import { useI18n } from "@/shared/i18n/i18n";
 import { needsThoughtFirst } from "@/shared/steps";
 import { useWorkspace } from "@/features/annotate/use-workspace";
@@ -10,9 +10,10 @@ import { DialogForm } from "./form";
 
 export function TakeoverDialog({ onDone }: { onDone: () => void }) {
   const { t } = useI18n();
-  const { send, episode } = useWorkspace();
-  const [thought, setThought] = useState("");
+  const { send, drafts, episode } = useWorkspace();
+  const { texts: { thought }, change, clear } = useTexts(drafts, episode.id, "takeover", { thought: "" });
   const submit = () => {
+    clear();
     send({ type: "takeover", on: false, thought });
     onDone();
   };
@@ -22,7 +23,7 @@ export function TakeoverDialog({ onDone }: { onDone: () => void }) {
         label={t("step.thought")}
         description={t("takeover.thought.help")}
         value={thought}
-        onChange={(event) => setThought(event.currentTarget.value)}
+        onChange={(event) => change({ thought: event.currentTarget.value })}
         maxLength={8_000}
         autosize
         minRows={3}

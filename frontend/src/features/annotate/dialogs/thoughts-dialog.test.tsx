@@ -12,6 +12,7 @@ const stepOwing = (index: number): Step => ({
   actor: "human",
   decision: "override",
   proposal_id: null,
+  acted_by: null,
   acceptable_ids: [],
   wrong_ids: [],
   thought: "",

@@ -1,9 +1,10 @@
 /** The steps that were done without their thought: each can be written now, before the episode ends. */
 import { Button, Textarea } from "@mantine/core";
-import { useState } from "react";
 
 import type { Step } from "@/generated/vocabulary";
 import { describeAction } from "@/shared/actions/words";
+import type { Texts } from "@/session/drafts";
+import { useTexts } from "@/session/use-texts";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
@@ -13,10 +14,11 @@ import styles from "./dialogs.module.css";
 /** Where something is about to end the episode, it does so after the thoughts are sent, or without them. */
 export function ThoughtsDialog({ onDone }: { onDone: () => void }) {
   const { t } = useI18n();
-  const { owed, ending, send } = useWorkspace();
-  const [thoughts, setThoughts] = useState<Readonly<Record<number, string>>>({});
+  const { owed, ending, send, drafts, episode } = useWorkspace();
+  const { texts: thoughts, change, clear } = useTexts<Texts>(drafts, episode.id, "thoughts", {});
   const written = owed.filter(({ index }) => (thoughts[index] ?? "").trim() !== "");
   const submit = () => {
+    clear();
     for (const { index } of written) send({ type: "thought", index, thought: (thoughts[index] ?? "").trim() });
     onDone();
     ending?.();
@@ -32,7 +34,7 @@ export function ThoughtsDialog({ onDone }: { onDone: () => void }) {
               step={step}
               first={place === 0}
               value={thoughts[step.index] ?? ""}
-              onChange={(value) => setThoughts({ ...thoughts, [step.index]: value })}
+              onChange={(value) => change({ [step.index]: value })}
             />
           </li>
         ))}

@@ -1,8 +1,8 @@
 /** The policy's notes on steps it no longer reads in full, to be read and put right. */
 import { Button, Textarea } from "@mantine/core";
-import { useState } from "react";
 
 import type { Memory } from "@/generated/vocabulary";
+import { useTexts } from "@/session/use-texts";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, PolicyBadge } from "@/shared/ui/badge";
 import { StatusDot } from "@/shared/ui/status-dot";
@@ -49,11 +49,14 @@ const MAX_LENGTH = 4_000;
 /** One note; what was put right keeps the policy's own words beside it. */
 function Note({ memory, span: [first, last] }: { memory: Memory; span: readonly [number, number] }) {
   const { t } = useI18n();
-  const { canAct, send } = useWorkspace();
-  const [text, setText] = useState(memory.text);
+  const { canAct, send, drafts, episode } = useWorkspace();
   const { through, original } = memory;
+  const { texts: { text }, change, clear } = useTexts(drafts, episode.id, `memory.${through}`, { text: memory.text });
   const changed = text.trim() !== "" && text !== memory.text;
-  const revise = (words: string) => send({ type: "remember", through, text: words });
+  const revise = (words: string) => {
+    send({ type: "remember", through, text: words });
+    clear();
+  };
   return (
     <form
       className={styles.note}
@@ -65,7 +68,7 @@ function Note({ memory, span: [first, last] }: { memory: Memory; span: readonly 
       <Textarea
         label={t("notes.of", { first: first + 1, last: last + 1 })}
         value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
+        onChange={(event) => change({ text: event.currentTarget.value })}
         onKeyDown={(event) => {
           if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && changed) revise(text);
         }}
@@ -78,7 +81,7 @@ function Note({ memory, span: [first, last] }: { memory: Memory; span: readonly 
       <div className={styles.buttons}>
         {memory.revised && <Badge tone="edit">{t("notes.revised")}</Badge>}
         <span className={styles.space} />
-        {text !== memory.text && <Button size="compact-sm" variant="subtle" onClick={() => setText(memory.text)}>{t("notes.discard")}</Button>}
+        {text !== memory.text && <Button size="compact-sm" variant="subtle" onClick={clear}>{t("notes.discard")}</Button>}
         {original !== null && <Button size="compact-sm" variant="default" disabled={!canAct} onClick={() => revise(original)}>{t("notes.undo")}</Button>}
         <Button size="compact-sm" type="submit" disabled={!canAct || !changed}>{t("notes.save")}</Button>
       </div>

@@ -20,6 +20,7 @@ const step = (index: number, action: Action, text: string | null = null, undone 
   actor: "human",
   decision: "override",
   proposal_id: null,
+  acted_by: null,
   acceptable_ids: [],
   wrong_ids: [], thought_timing: "before", continued_characters: 0,
   thought: "Because.",

@@ -51,6 +51,9 @@ export function Banners() {
   );
 }
 
+/** From so long on an undo says that it may take longer. */
+const SLOW_UNDO_SECONDS = 3;
+
 /* One short sentence each; the switch is over the union, so a new notice cannot be forgotten. */
  
 function NoticeText({ notice }: { notice: Notice }): ReactNode {
@@ -115,6 +118,11 @@ function NoticeText({ notice }: { notice: Notice }): ReactNode {
     case "branch_missed":
       return t("branch.missed", { steps: t("branch.steps", { count: notice.branch.steps }), reason: notice.branch.reason });
     case "undoing":
+      return (
+        <>
+          {t("notice.undoing")} {notice.seconds >= SLOW_UNDO_SECONDS && <>{t("notice.undoing.slow")} <span aria-hidden>{t("notice.undoing.seconds", { count: notice.seconds })}</span></>}
+        </>
+      );
     case "help_requested":
     case "unsettled":
     case "storage_full":

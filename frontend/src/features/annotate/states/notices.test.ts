@@ -11,7 +11,7 @@ import { LEASE_WARNING, noticesOf } from "./notices";
 const NOW = Date.parse("2026-01-02T03:04:05Z");
 const ONLINE: Connection = { phase: "online", latency: 5, retryAt: null, waiting: [], held: [] };
 const step = (decision: Step["decision"]): Step => ({
-  index: 0, command_id: "command-0", actor: "human", decision, proposal_id: null, acceptable_ids: [], wrong_ids: [], thought_timing: "before", continued_characters: 0, thought: "",
+  index: 0, command_id: "command-0", actor: "human", decision, acted_by: null, proposal_id: null, acceptable_ids: [], wrong_ids: [], thought_timing: "before", continued_characters: 0, thought: "",
   action: { kind: "wait", seconds: 1 }, before: OBSERVATION, after: OBSERVATION, error: null, policy: null,
   started_at: OBSERVATION.captured_at, ended_at: OBSERVATION.captured_at, decide_ms: null, undone: false, review: null, batch: null, not_done: [], provider_calls: [],
 });
@@ -38,7 +38,9 @@ describe("notices", () => {
 
   it("say that the machine goes back, for as long as it takes", () => {
     const undo = { command: { type: "undo", command_id: "command-2" }, at: NOW } as const;
-    expect(names({}, { waiting: [undo] })).toEqual(["undoing"]);
+    const since = (ms: number) => noticesOf(viewOf(makeEpisodeState({}), "mine"), { ...ONLINE, waiting: [undo] }, NOW + ms, true);
+    expect(since(0)).toEqual([{ name: "undoing", seconds: 0 }]);
+    expect(since(12_900)).toEqual([{ name: "undoing", seconds: 12 }]);
   });
 
   it("ask about commands that grew old", () => {

@@ -12,23 +12,26 @@ export type Notice =
   | { readonly name: "view_only"; readonly holder: string; readonly free: boolean }
   | { readonly name: "lease"; readonly seconds: number }
   | { readonly name: "branch_reached" | "branch_missed"; readonly branch: Branch }
-  | { readonly name: "undoing" | "takeover" | "autopilot" | "help_requested" | "page_done" | "time_over" | "unsettled" | "storage_full" };
+  /** For how long already (seconds). */
+  | { readonly name: "undoing"; readonly seconds: number }
+  | { readonly name: "takeover" | "autopilot" | "help_requested" | "page_done" | "time_over" | "unsettled" | "storage_full" };
 
 /** From this long before its end (milliseconds) a lease is worth a word: by then renewing has failed a while. */
 export const LEASE_WARNING = 90_000;
 
 export function noticesOf(view: EpisodeView, connection: Connection, now: number, online: boolean): Notice[] {
-  return [...connectionNotices(connection, online), ...episodeNotices(view, now)];
+  return [...connectionNotices(connection, online, now), ...episodeNotices(view, now)];
 }
 
-function connectionNotices({ phase, waiting, held, retryAt }: Connection, online: boolean): Notice[] {
+function connectionNotices({ phase, waiting, held, retryAt }: Connection, online: boolean, now: number): Notice[] {
   const notices: Notice[] = [];
   const pending = waiting.length;
   if (phase === "signed_out" || phase === "forbidden" || phase === "missing") notices.push({ name: phase });
   if (phase === "offline" || (!online && (phase === "connecting" || phase === "online"))) {
     notices.push(online ? { name: "reconnecting", pending } : { name: "offline", pending, retryAt });
   }
-  if (phase === "online" && waiting.some(({ command }) => command.type === "undo")) notices.push({ name: "undoing" });
+  const undo = waiting.find(({ command }) => command.type === "undo");
+  if (phase === "online" && undo) notices.push({ name: "undoing", seconds: Math.max(0, Math.floor((now - undo.at) / 1_000)) });
   if (held.length > 0) notices.push({ name: "held", count: held.length });
   return notices;
 }

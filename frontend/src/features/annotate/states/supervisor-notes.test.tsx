@@ -1,10 +1,10 @@
 /** Notes of supervisors show at the desk; a supervisor who watches can write one, the annotator cannot. */
-import { screen, waitFor } from "@testing-library/react";
-import { afterEach, expect, it, vi } from "vitest";
+import { cleanup, screen, waitFor } from "@testing-library/react";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { renderWorkspace } from "@/features/annotate/testing/harness";
 
-const NOTE = { id: 1, author: "Rosa", text: "Look in Downloads.", took_control: false, created_at: "2026-01-02T03:04:05Z" };
+const NOTE = { id: 1, author: "Rosa", pseudonym: "annotator-1", text: "Look in Downloads.", took_control: false, created_at: "2026-01-02T03:04:05Z" };
 const CONTROL = { ...NOTE, id: 2, text: "", took_control: true };
 
 function serve(roles: readonly string[]) {
@@ -21,6 +21,7 @@ function serve(roles: readonly string[]) {
   return written;
 }
 
+beforeEach(() => localStorage.clear());
 afterEach(() => vi.unstubAllGlobals());
 
 it("shows the annotator what supervisors wrote, and that one took control", async () => {
@@ -37,6 +38,16 @@ it("lets a supervisor who watches write a note", async () => {
   await user.type(await screen.findByRole("textbox", { name: "Note for the annotator" }), "Try the menu.");
   await user.click(screen.getByRole("button", { name: "Send note" }));
   await waitFor(() => expect(written).toEqual([{ text: "Try the menu." }]));
+});
+
+it("keeps a note that was not sent over a reload", async () => {
+  serve(["reviewer"]);
+  const { user } = renderWorkspace({ help_requested: true }, "other");
+  await user.type(await screen.findByRole("textbox", { name: "Note for the annotator" }), "Try");
+  cleanup();
+  renderWorkspace({ help_requested: true }, "other");
+  const field = await screen.findByRole<HTMLInputElement>("textbox", { name: "Note for the annotator" });
+  expect(field.value).toBe("Try");
 });
 
 it("asks for no notes before help is asked for", () => {

@@ -1,8 +1,8 @@
 /** What supervisors tell the annotator; a supervisor who watches writes it here. */
 import { Button, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 
+import { useTexts } from "@/session/use-texts";
 import { hasRole, useSessionUser } from "@/shared/account/account";
 import { request } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -54,11 +54,12 @@ function Notes({ id, hasControl }: { id: string; hasControl: boolean }) {
 function NoteForm({ episodeId }: { episodeId: string }) {
   const { t } = useI18n();
   const client = useQueryClient();
-  const [text, setText] = useState("");
+  const { drafts } = useWorkspace();
+  const { texts: { text }, change, clear } = useTexts(drafts, episodeId, "note", { text: "" });
   const send = useMutation({
     mutationFn: (text: string) => request("POST", pathOf(episodeId), { text }),
     onSuccess: () => {
-      setText("");
+      clear();
       return client.invalidateQueries({ queryKey: ["episode", episodeId, "notes"] });
     },
   });
@@ -78,7 +79,7 @@ function NoteForm({ episodeId }: { episodeId: string }) {
         placeholder={t("notes.write")}
         maxLength={2_000}
         value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
+        onChange={(event) => change({ text: event.currentTarget.value })}
       />
       <Button type="submit" size="compact-xs" disabled={text.trim() === ""} loading={send.isPending}>
         {t("notes.send")}

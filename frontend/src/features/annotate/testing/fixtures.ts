@@ -22,7 +22,7 @@ export const OBSERVATION: Observation = {
 
 /** A step that waited. */
 export const STEP: Step = {
-  ...{ index: 0, command_id: "step-1", actor: "human", decision: "override", proposal_id: null, acceptable_ids: [], wrong_ids: [] },
+  ...{ index: 0, command_id: "step-1", actor: "human", decision: "override", acted_by: null, proposal_id: null, acceptable_ids: [], wrong_ids: [] },
   ...{ thought_timing: "before", continued_characters: 0, thought: "", action: { kind: "wait", seconds: 1 }, before: OBSERVATION, after: OBSERVATION, error: null, policy: null },
   ...{ started_at: OBSERVATION.captured_at, ended_at: OBSERVATION.captured_at, decide_ms: null, batch: null, not_done: [] },
   ...{ provider_calls: [], undone: false, review: null },

@@ -114,6 +114,8 @@ export const shellMessages = {
   "replay.frame_after": "The screen after step {number}",
   "replay.place": "Step {number} of {count}",
   "replay.speed": "Speed {speed}",
+  "replay.supervisors": "Help from supervisors",
+  "replay.took_control": "took control",
   "replay.annotator_says": "Annotator",
   "replay.verifier_says": "Verifier",
   "replay.answer": "Answer: {answer}",

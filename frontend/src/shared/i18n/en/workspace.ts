@@ -207,6 +207,7 @@ export const workspaceMessages = {
   "command.unknown_button": "The buttons are left, middle and right",
   "command.unsupported_action": "This machine cannot do {subject}",
 
+  "refused.not_your_step": "Not saved: another person decided on this step.",
   "refused.view_only": "Not done: another page has control. Take control first.",
   "refused.not_running": "Not done: the task is not running.",
   "refused.stale_accept": "Not done: the screen has moved on since this candidate was offered. Look again.",
@@ -251,6 +252,8 @@ export const workspaceMessages = {
   "notice.autopilot": "Autopilot.",
   "notice.autopilot.help": "The policy acts by itself. Stop:",
   "notice.undoing": "The machine goes back one step.",
+  "notice.undoing.slow": "It does the earlier acts again, for at most a minute. If that fails, nothing is changed.",
+  "notice.undoing.seconds": "{count} s",
   "notice.help_requested": "You asked for help. You can continue meanwhile.",
   "notes.label": "Notes of supervisors",
   "notes.by": "{name}:",

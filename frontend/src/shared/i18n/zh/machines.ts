@@ -17,6 +17,7 @@ export const machineMessages = {
   "machines.shows": "{name} 的画面",
   "machines.episode": "轨迹",
   "machines.twin": "预先执行某条轨迹的下一步",
+  "machines.twin.requests": "每个未被接受的步骤多一次模型请求",
   "machines.lease_ends": "租约{when}到期",
   "machines.state.starting": "启动中",
   "machines.state.free": "空闲",

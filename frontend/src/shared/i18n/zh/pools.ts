@@ -51,7 +51,7 @@ export const poolMessages = {
   "pools.record": "为每个回合保留视频",
   "pools.record.help": "可在回放中观看，直到“保留期限”页面上的录像规则将其删除。",
   "pools.speculation": "在第二台机器上预先执行首个候选",
-  "pools.speculation.help": "在标注员阅读时进行；机器和模型请求最多翻倍。",
+  "pools.speculation.help": "在标注员阅读时进行；每个任务最多多用一台机器，首个候选未被接受时多一次模型请求。",
   "pools.max_steps": "最多步数",
   "pools.minutes": "时限（分钟）",
   "pools.no_limit": "不限",

@@ -203,6 +203,7 @@ export const workspaceMessages: Record<keyof typeof english, Message> = {
   "command.unknown_button": "按钮只有 left、middle、right",
   "command.unsupported_action": "这台机器不支持 {subject}",
 
+  "refused.not_your_step": "未保存：这一步由他人决定。",
   "refused.view_only": "未执行：控制权在另一页面。请先取得控制。",
   "refused.not_running": "未执行：任务未在运行。",
   "refused.stale_accept": "未执行：给出该候选后画面已变化。请重新查看。",
@@ -246,6 +247,8 @@ export const workspaceMessages: Record<keyof typeof english, Message> = {
   "notice.autopilot": "自动驾驶中。",
   "notice.autopilot.help": "策略自行执行。停止：",
   "notice.undoing": "机器正在退回一步。",
+  "notice.undoing.slow": "机器会重新执行之前的操作，最多一分钟。如果失败，什么都不会改变。",
+  "notice.undoing.seconds": "{count} 秒",
   "notice.help_requested": "已求助。你可以继续操作。",
   "notes.label": "主管留言",
   "notes.by": "{name}：",

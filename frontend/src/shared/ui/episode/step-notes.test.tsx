@@ -32,6 +32,13 @@ describe("what a step tells", () => {
     expect(textOf({ action, decision: "override", continued_characters: 12 })).toContain("12 characters taken from suggestions");
   });
 
+  it("says that a supervisor decided, with the name where it is known", () => {
+    const step = { action: { kind: "wait", seconds: 1 }, decision: "override", thought: "Why", after: null, acted_by: "annotator-1" } as Step;
+    const show = (supervisor?: string) => render(<MantineProvider><StepNotes step={step} supervisor={supervisor} /></MantineProvider>).container.textContent;
+    expect(show()).toContain("Done by a supervisor");
+    expect(show("Rosa")).toContain("Done by supervisor Rosa");
+  });
+
   it("lists the inputs of a takeover", () => {
     const inputs = [{ at_ms: 0, input: { kind: "press", key: "a" } }, { at_ms: 1_500, input: { kind: "type_text", text: "é" } }] as const;
     const words = textOf({ action: { kind: "gesture", inputs: [...inputs] }, decision: "takeover" });

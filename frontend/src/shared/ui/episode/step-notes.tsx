@@ -1,4 +1,4 @@
-/** What a step says beside its action and thought: what the clipboard gave or took, what a takeover did, and that the thought is missing. */
+/** What a step says beside its action and thought: what the clipboard gave or took, what a takeover did, that a supervisor decided, and that the thought is missing. */
 import type { Action, Step } from "@/generated/vocabulary";
 import { describeAction } from "@/shared/actions/words";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -9,9 +9,11 @@ import styles from "./action-text.module.css";
 /** More inputs than this are counted, not listed. */
 const MOST_INPUTS = 200;
 
-export function StepNotes({ step }: { step: Step }) {
+/** `supervisor` is the name of whoever decided in the annotator's place, where it is known. */
+export function StepNotes({ step, supervisor }: { step: Step; supervisor?: string | undefined }) {
   return (
     <>
+      {step.acted_by != null && <Supervisor name={supervisor} />}
       <ThoughtBadge step={step} />
       {step.continued_characters > 0 && <Continued count={step.continued_characters} />}
       <ClipboardText step={step} />
@@ -27,6 +29,12 @@ function ThoughtBadge({ step: { decision, thought, thought_timing: timing } }: {
   if (timing === "later") return <p><Badge tone="neutral" title={t("step.thought_later.help")}>{t("step.thought_later")}</Badge></p>;
   const missing = (decision === "override" || decision === "takeover") && thought.trim() === "";
   return missing && <p><Badge tone="neutral" title={t("step.no_thought.help")}>{t("step.no_thought")}</Badge></p>;
+}
+
+/** That the step is not the annotator's own. */
+function Supervisor({ name }: { name: string | undefined }) {
+  const { t } = useI18n();
+  return <p><Badge tone="neutral" title={t("step.supervisor.help")}>{name ? t("step.supervisor_by", { name }) : t("step.supervisor")}</Badge></p>;
 }
 
 /** How much of the thought the policy wrote after what was typed. */

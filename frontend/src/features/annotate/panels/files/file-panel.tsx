@@ -1,8 +1,10 @@
 /** The machine's files: look around, read, write, bring in and out. What reads or changes a file is a step. */
 import { Button } from "@mantine/core";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 
 import type { Action } from "@/generated/vocabulary";
+import type { Texts } from "@/session/drafts";
+import { useTexts } from "@/session/use-texts";
 import { useI18n } from "@/shared/i18n/i18n";
 import { blobUrlOf } from "@/shared/api/episodes";
 import { CodeEditor } from "@/features/annotate/panels/code-editor";
@@ -78,19 +80,27 @@ function useCapabilities(): (kind: Action["kind"]) => boolean {
 
 /** A file's text as the record has it, under what is being written over it. */
 function useEditedFile(path: string) {
-  const { steps, episode: { capabilities } } = useWorkspace();
+  const { steps, drafts, episode: { id, capabilities } } = useWorkspace();
   const contents = contentsOf(steps, path);
   const known = contents?.text ?? null;
-  const [changed, setChanged] = useState<{ text: string; over: string | null } | null>(null);
-  const dirty = changed !== null && changed.text !== known;
+  const { texts, changed, change, clear } = useTexts<Texts>(drafts, id, `file.${path}`, {});
+  const text = texts.text ?? known ?? "";
+  const dirty = changed && text !== known;
+  const isSaved = changed && text === known;
+  // Once the record has what was written, nothing of it is kept beside it.
+  useEffect(() => {
+    if (isSaved) clear();
+  });
+  /** What it is written over; nothing where the file was not read. */
+  const over = changed ? (texts.over ?? null) : known;
   const cut = contents?.cut === true;
   return {
-    text: changed?.text ?? known ?? "",
+    text,
     dirty,
     cut,
-    notice: noticeOf(cut, dirty && changed.over !== known, known === null && !dirty),
-    write: (text: string) => setChanged(text === known ? null : { text, over: changed?.over ?? known }),
-    saveAction: () => saveAction(path, known, changed?.text ?? "", capabilities),
+    notice: noticeOf(cut, dirty && over !== known, known === null && !dirty),
+    write: (text: string) => (text === known ? clear() : change(over === null ? { text } : { text, over })),
+    saveAction: () => saveAction(path, known, text, capabilities),
   };
 }
 

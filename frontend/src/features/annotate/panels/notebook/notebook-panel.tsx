@@ -4,6 +4,7 @@ import { lazy, Suspense, useEffect, useRef, useState } from "react";
 
 import type { Step } from "@/generated/vocabulary";
 import { blobUrlOf } from "@/shared/api/episodes";
+import { useTexts } from "@/session/use-texts";
 import { useI18n } from "@/shared/i18n/i18n";
 import { StepErrorText } from "@/shared/ui/episode/step-error-text";
 import { CodeEditor } from "@/features/annotate/panels/code-editor";
@@ -17,8 +18,9 @@ const HighlightedCode = lazy(() => import("@/shared/ui/episode/highlighted-code"
 
 export function NotebookPanel() {
   const { t } = useI18n();
-  const { episode, steps, canAct, perform, panelRef, focusOn, viewportRef } = useWorkspace();
-  const [code, setCode] = useState("");
+  const { episode, drafts, steps, canAct, perform, panelRef, focusOn, viewportRef } = useWorkspace();
+  const { texts: { code }, change, clear } = useTexts(drafts, episode.id, "cell", { code: "" });
+  const setCode = (code: string) => change({ code });
   const [limit, setLimit] = useState<number>(DEFAULT_LIMIT.code);
   const end = useRef<HTMLDivElement>(null);
   const cells = steps.filter(({ action }) => action.kind === "run_code");
@@ -29,7 +31,7 @@ export function NotebookPanel() {
   const run = () => {
     if (!canAct || code.trim() === "") return;
     perform({ kind: "run_code", code, timeout: limit });
-    setCode("");
+    clear();
   };
   return (
     <div className={styles.notebook}>

@@ -3,6 +3,8 @@ import { Button, Checkbox, Select, Textarea, TextInput } from "@mantine/core";
 import { useState, type KeyboardEvent, type SyntheticEvent } from "react";
 
 import type { Tool } from "@/generated/vocabulary";
+import type { Texts } from "@/session/drafts";
+import { useTexts } from "@/session/use-texts";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
@@ -14,15 +16,17 @@ const ARGUMENTS_FIELD = "arguments";
 
 export function ToolForm({ tool }: { tool: Tool }) {
   const { t } = useI18n();
-  const { canAct, perform } = useWorkspace();
+  const { canAct, perform, drafts, episode } = useWorkspace();
   const fields = fieldsOf(tool);
-  const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
+  const { texts, change } = useTexts<Texts>(drafts, episode.id, `tool.${tool.name}`, {});
   const [faults, setFaults] = useState<readonly Fault[]>([]);
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
     const filled = fields === null ? parseArguments(texts[ARGUMENTS_FIELD] ?? "{}") : argumentsFrom(fields, texts);
     setFaults(filled.ok ? [] : filled.faults);
-    if (filled.ok) perform({ kind: "call_tool", name: tool.name, arguments: { ...filled.values } });
+    if (!filled.ok) return;
+    drafts.saveTexts(episode.id, `tool.${tool.name}`, null); // sent; the form keeps them for the next call
+    perform({ kind: "call_tool", name: tool.name, arguments: { ...filled.values } });
   };
   const visibleFields: readonly Field[] = fields ?? [{ name: ARGUMENTS_FIELD, title: t("tools.arguments"), help: JSON.stringify(tool.parameters), kind: "json", required: true, choices: [], initial: "{}" }];
   return (
@@ -34,7 +38,7 @@ export function ToolForm({ tool }: { tool: Tool }) {
           key={field.name}
           field={field}
           text={texts[field.name] ?? field.initial}
-          onText={(text) => setTexts({ ...texts, [field.name]: text })}
+          onText={(text) => change({ [field.name]: text })}
           fault={faults.find(({ name }) => name === field.name) ?? null}
         />
       ))}
