@@ -1,12 +1,11 @@
-"""Dialogs and menus that no other test opens, for assistive technology: English and light, Chinese and dark."""
+"""Dialogs that no other test opens, for assistive technology: in English and light, in Chinese and dark."""
 
 import json
 import re
 from functools import cache
-from typing import Any
 
 import pytest
-from playwright.async_api import FilePayload, Page, expect
+from playwright.async_api import Page, expect
 
 from annotation_app.operations.runtime.stack import ROOT
 from tests.e2e.conftest import Drill
@@ -15,9 +14,6 @@ from tests.e2e.test_pages import assert_accessible, show_in
 
 MESSAGES = ROOT / "frontend/src/shared/i18n"
 MESSAGE = re.compile(r'"([\w.]+)": ("(?:[^"\\]|\\.)*")')
-BADGES = "(?:Never probed|从未探测)"
-"""What else the button of a probe says."""
-GRAPH = FilePayload(name="graph.csv", mimeType="text/csv", buffer=b"nothing,of,a,graph\n1,2,3,4\n")
 DIALOG, MENU = "[role=dialog]", "[role=menu]"
 OPENED = (
     ("machines", "machines.watch_one", DIALOG),
@@ -26,24 +22,6 @@ OPENED = (
     ("policies", "policies.change_of", DIALOG),
     ("policies", "policies.set_gate_of", DIALOG),
     ("policies", "policies.states_of", DIALOG),
-    ("policies", "policies.edit_of", MENU),
-    ("judges", "judges.new", DIALOG),
-    ("policies", "probes.open_of", DIALOG),
-    ("design", "design.writer.add", DIALOG),
-    ("design", "design.import.of", DIALOG),
-    ("retention", "retention.switch_on_one", DIALOG),
-    ("flywheel", "flywheel.new", DIALOG),
-    ("webhooks", "webhooks.remove_one", DIALOG),
-    ("webhooks", "webhooks.messages_one", DIALOG),
-    ("webhooks", "webhooks.secret.new_one", DIALOG),
-    ("pools", "pools.secrets_in", DIALOG),
-    ("pools", "pools.mcp_in", DIALOG),
-    ("pools", "pools.stop_of", DIALOG),
-    ("pools", "pools.board.assign_of", MENU),
-    ("pools", "account.menu", MENU),
-    ("pools", "nav.manage", MENU),
-    ("pools", "global.help", DIALOG),
-    ("pools", "notices.title|notices.unread", DIALOG),
 )
 """Pages, what the button on them is called, and what it opens."""
 KEYS = (("f", ""), ("x", ""), ("h", ""), ("l", ""), ("c", ""), ("Control+k", ""), ("ArrowRight", "m"))
@@ -62,7 +40,7 @@ def button_name(keys: str) -> re.Pattern[str]:
         if name in keys.split("|")
     ]
     assert texts, keys
-    return re.compile(f"(?:^|{BADGES} ?)(?:{'|'.join(texts)})$")
+    return re.compile(f"^(?:{'|'.join(texts)})$")
 
 
 class Looks:
@@ -97,7 +75,7 @@ class Looks:
         return f"{name}, {'Chinese, dark' if self.chinese else 'English, light'}"
 
 
-async def test_every_dialog_is_accessible(chinese_reader: Page, drill: Drill) -> None:
+async def test_dialogs_are_accessible(chinese_reader: Page, drill: Drill) -> None:
     page, looks = chinese_reader, Looks(chinese_reader)
     desk = await drill(page)
     address = page.url
@@ -108,36 +86,15 @@ async def test_every_dialog_is_accessible(chinese_reader: Page, drill: Drill) ->
             await page.keyboard.press(then)
         await looks.at(MENU if then else DIALOG, f"{first} {then} at a desk")
 
-    sent = await send(
-        page, "POST", "/api/webhooks", {"url": "https://93.184.215.14/hook", "events": ["export.finished"]}
-    )
-    rule = await send(page, "POST", "/api/retention/rules", {"what": "exports", "days": 30_000})
     at = ""
     for place, key, opened in OPENED:
         if place != at:
             await page.goto(f"/{place}")
             at = place
-        if key == "design.import.of":
-            await page.locator("main input[type=file]").first.set_input_files(GRAPH)
-        else:
-            await page.get_by_role("button", name=button_name(key), disabled=False).first.click(timeout=BOUND_MS)
-        if key == "webhooks.secret.new_one":
-            await page.get_by_role("dialog").get_by_role("button", name=button_name("webhooks.secret.new")).click()
-            await expect(page.get_by_role("dialog", name=button_name("webhooks.secret.title"))).to_be_visible()
+        await page.get_by_role("button", name=button_name(key), disabled=False).first.click(timeout=BOUND_MS)
         await looks.at(opened, key)
-    await page.get_by_role("button", name=button_name("pools.tasks_in")).first.click()
-    for key in ("pools.edit_of", "pools.reference_of"):
-        await page.get_by_role("dialog").get_by_role("button", name=button_name(key)).first.click(timeout=BOUND_MS)
-        await looks.at(DIALOG, key, over=1)
-    await send(page, "DELETE", f"/api/webhooks/{sent['webhook']['id']}")
-    await send(page, "DELETE", f"/api/retention/rules/{rule['id']}")
+    if looks.chinese:
+        await looks.switch()
     await page.goto(address)
+    await desk.opened()
     await desk.leave()
-
-
-async def send(page: Page, method: str, path: str, data: object = None) -> Any:
-    """Change something as the person who is signed in."""
-    csrf = (await (await page.request.get("/api/session")).json())["csrf"]
-    answer = await page.request.fetch(path, method=method, data=data, headers={"X-CSRFToken": csrf})
-    assert answer.ok, await answer.text()
-    return await answer.json() if await answer.body() else None

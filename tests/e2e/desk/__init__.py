@@ -46,6 +46,6 @@ Review → `test_review`:
 
 Accessibility and layout:
 
-* Every page → `test_pages`; every dialog and menu → `test_dialogs`, or the test that has what the dialog is about
+* Every page → `test_pages`; dialogs → `test_dialogs`, or the test that has what the dialog is about
 * No text is cut off or lies on another at widths of 1024 and 420 → `test_pages.test_pages_are_accessible`
 """
