@@ -104,6 +104,7 @@ def test_every_page_is_looked_at() -> None:
     assert set(routes) - UNSEEN == {*ADMINS_PAGES, *OTHER_PAGES}
 
 
+@pytest.mark.timeout(600)
 async def test_pages_are_accessible(
     sign_in: SignIn, drill: Drill, browser: Browser, platform: TemporaryPlatform
 ) -> None:
