@@ -10,6 +10,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from agent_backend.benchmark.run_lock import try_lock
 from annotation_app.benchmark_runs.run_folder import (
     LOCK_FILE,
     LOG_FILE,
@@ -19,7 +20,6 @@ from annotation_app.benchmark_runs.run_folder import (
     is_running,
     pending_runs,
     set_pending,
-    try_lock,
 )
 from annotation_app.benchmark_runs.schemas import POOL_PREFIX
 from annotation_app.operations.runtime.stack import ROOT

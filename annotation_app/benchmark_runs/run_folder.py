@@ -5,7 +5,6 @@ for a place, or was killed: it is begun again.
 """
 
 import contextlib
-import fcntl
 import filecmp
 import os
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from agent_backend.benchmark.run_lock import is_locked, try_lock
 from protocol.base import FrozenModel
 
 REQUEST_FILE, LOG_FILE, LOCK_FILE, PENDING_FILE = "request.json", "command.log", "command.lock", "command.pending"
@@ -61,6 +61,7 @@ class RunScope(NamedTuple):
     """Empty: every level there is."""
     size: str
     """Of the pages, as `640x480`; empty: each task's own."""
+    harness: bool
 
 
 def request_scope(request: RunRequest) -> RunScope:
@@ -72,6 +73,7 @@ def request_scope(request: RunRequest) -> RunScope:
         tasks=frozenset(_option_values(request, "--task")),
         levels=frozenset(_option_values(request, "--level")) - {ALL_LEVELS},
         size=next(iter(_option_values(request, "--size")), ""),
+        harness=request.harness,
     )
 
 
@@ -101,13 +103,7 @@ def last_line(run: Path) -> str:
 
 def is_running(run: Path) -> bool:
     """Whether the command of a run that was started here runs: it holds the run's lock."""
-    if not (run / LOCK_FILE).exists():
-        return False
-    lock = os.open(run / LOCK_FILE, os.O_RDWR | os.O_CLOEXEC)
-    try:
-        return not try_lock(lock)
-    finally:
-        os.close(lock)
+    return is_locked(run / LOCK_FILE) is True
 
 
 @contextlib.contextmanager
@@ -147,12 +143,3 @@ def _requested_at(pending: Path) -> float:
     with contextlib.suppress(OSError):
         return pending.with_name(REQUEST_FILE).stat().st_mtime
     return 0.0
-
-
-def try_lock(lock: int) -> bool:
-    """Take a lock if it is free. Returns whether it was."""
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

@@ -22,7 +22,7 @@ from agent_backend.benchmark.manifest import (
     read_manifest_file,
     read_plan,
 )
-from agent_backend.benchmark.run_lock import is_locked
+from agent_backend.benchmark.run_lock import RUN_LOCK_FILE, is_locked
 from agent_backend.rollout.attempt_log import read_records
 from agent_backend.rollout.progress import cancel_path, progress_path
 from agent_backend.trajectory_folders import InvalidFolder
@@ -106,7 +106,7 @@ def unfinished_runs(*, user: User) -> UnfinishedRuns:
 def failed_runs(*, user: User, since: datetime) -> tuple[FailedRun, ...]:
     """Runs whose command ended since then before all attempts were made, the newest first; those that this person
     started, or for admins all. Left out are cancelled ones, and those of which the same evaluation was started later,
-    of the same tasks, levels and size, by the same policy. Raises Forbidden."""
+    of the same tasks, levels and size, by the same policy, with the harness or without it. Raises Forbidden."""
     runs_reader_check(user)
     found = list[FailedRun]()
     for row in _unfinished(user):
@@ -122,7 +122,10 @@ def _was_started_later(row: BenchmarkRunRow) -> bool:
     """Whether the same tasks were given to the same policy after a run, at the same levels and in the same size."""
     folder = runs_folder() / row.name
     own = run_folder.read_request(folder)
-    scope = _manifest_scope(folder) if own is None else run_folder.request_scope(own)
+    try:
+        scope = _manifest_scope(folder) if own is None else run_folder.request_scope(own)
+    except InvalidManifest:  # its plan is of another version, or it was deleted meanwhile
+        return False
     for other in runs_folder().glob("*/"):
         request = run_folder.read_request(other)
         if request is None or request.at <= row.created_at or run_folder.request_scope(request) != scope:
@@ -143,6 +146,7 @@ def _manifest_scope(folder: Path) -> run_folder.RunScope:
         tasks=frozenset() if manifest.name in TASK_SETS else frozenset(plan.names),
         levels=frozenset(map(str, plan.levels)),
         size="" if plan.size is None else "{}x{}".format(*plan.size),
+        harness=manifest.harness,
     )
 
 
@@ -370,12 +374,11 @@ def _status(folder: Path, progress: RolloutProgress | None) -> RunStatus:
 
 
 def _is_made(folder: Path, progress: RolloutProgress | None) -> bool:
-    """Whether the command of a run runs: it holds a lock. One of the command line is also heard of, on a mount without
-    locks too."""
-    if is_locked(folder):
+    """Whether the command of a run runs: it holds a lock. Where no lock tells, it is also heard of."""
+    if is_locked(folder / RUN_LOCK_FILE):
         return True
-    if (folder / run_folder.LOCK_FILE).exists():
-        return run_folder.is_running(folder)
+    if (started_here := is_locked(folder / run_folder.LOCK_FILE)) is not None:
+        return started_here
     heard = None if progress is None or progress.ended else progress.updated_at
     return heard is not None and datetime.now(UTC) - heard <= SILENT_AFTER
 

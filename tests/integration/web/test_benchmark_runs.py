@@ -1,7 +1,9 @@
 """Benchmark runs over HTTP: how far each is by what its files say, who may look and cancel, and names that lead out."""
 
+import errno
 import fcntl
 import json
+import os
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -68,6 +70,44 @@ def test_a_run_is_running_while_its_command_is_heard_of(world: World, run: Path)
         assert signed_in(world, "admin").delete("/api/benchmarks/games-m-r1").json()["code"] == "run_active"
     (record,) = read(client, "/benchmarks/games-m-r1")["records"]
     assert (record["outcome"], record["code"], record["reward"]) == ("infrastructure", "machine_gone", None)
+
+
+def test_a_failed_run_is_told_at_home_also_where_its_plan_cannot_be_read(world: World, run: Path) -> None:
+    write_progress(run, ended=True)
+    manifest = json.loads((run / MANIFEST_FILE).read_text())
+    words = ("--suite", "games", "--level", "1")
+    later = run_folder.RunRequest(benchmark="games", policy="m", revision="r1", words=words, at=datetime.now(UTC))
+    other = run.with_name("later")
+    other.mkdir()
+    admin = signed_in(world, "admin")
+
+    def told() -> list[str]:
+        return [item["run"] for item in read(admin, "/home")["items"] if item["kind"] == "evaluation"]
+
+    (other / run_folder.REQUEST_FILE).write_text(later.model_copy(update={"harness": True}).model_dump_json())
+    run_folder.set_pending(other)
+    assert told() == [run.name], "what was started later has the harness"
+    (other / run_folder.REQUEST_FILE).write_text(later.model_dump_json())
+    assert told() == []
+    manifest["plan"]["levels"] = "of another version"
+    (run / MANIFEST_FILE).write_text(json.dumps(manifest))
+    assert told() == [run.name]
+
+
+def test_on_a_mount_without_locks_a_run_is_listed_by_its_progress_and_deleted(
+    world: World, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unsupported(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    admin = signed_in(world, "admin")
+    monkeypatch.setattr(fcntl, "flock", unsupported)
+    (run / run_folder.LOCK_FILE).touch()
+    assert read(admin)["runs"][0]["status"] == "running"
+    write_progress(run, ended=True)
+    assert read(admin)["runs"][0]["status"] == "interrupted"
+    assert admin.delete("/api/benchmarks/games-m-r1").status_code == 204
+    assert not run.exists()
 
 
 def test_researchers_cancel_and_reviewers_do_not(world: World, run: Path) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from agent_backend.benchmark import run_lock
 from agent_backend.benchmark.__main__ import main, parse_arguments
 from agent_backend.benchmark.leaderboard import build_leaderboards, render_leaderboards
 from agent_backend.benchmark.manifest import MANIFEST_FILE, RESULT_FILE, make_manifest, pin, read_manifest_file
@@ -87,6 +88,18 @@ def test_other_tasks_or_options_are_refused(
     assert "manifest_mismatch: the task maze was changed" in capsys.readouterr().err
     assert not (tmp_path / "r2").exists()
     assert (out / MANIFEST_FILE).read_bytes() == pinned
+
+
+def test_a_second_command_in_a_folder_is_refused(
+    tasks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(run_lock, "LOCK_WAIT_SECONDS", 0.0)
+    out = tmp_path / "r1"
+    out.mkdir()
+    with run_lock.run_lock(out):
+        assert run(tasks, out, "r1") == 1
+    assert "run_active" in capsys.readouterr().err
+    assert not (out / MANIFEST_FILE).exists()
 
 
 def test_a_manifest_repeats_tasks_seeds_and_limits(tasks: Path, tmp_path: Path) -> None:
