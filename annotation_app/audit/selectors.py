@@ -14,6 +14,9 @@ MAX_WORDS = 10
 """Further words of a search are ignored."""
 CLOCK_SLACK = timedelta(days=1)
 """Entries are numbered in the order of their moments, but for clocks of several servers that differ by less."""
+COMPARED_ENTRIES = 500
+"""Entries at an end of a time that are compared with the id beyond it: ids and moments disagree where a clock was
+wrong."""
 FORMER_KINDS: dict[str, tuple[Verb, ...]] = {
     "machine": ("machine.reclaim", "machine.watch"),
     "host": ("host.drain", "host.undrain"),
@@ -22,6 +25,7 @@ FORMER_KINDS: dict[str, tuple[Verb, ...]] = {
 }
 """Verbs whose entries of earlier versions name their object without its kind, by that kind. Each verb is about objects
 of its kind only."""
+FORMER_VERBS: tuple[Verb, ...] = tuple(verb for verbs in FORMER_KINDS.values() for verb in verbs)
 
 
 def entries_page(
@@ -80,23 +84,26 @@ def subject_of(entry: AuditEntry) -> str:
 
 def _subject_condition(subject: str) -> Q:
     kind, colon, name = subject.partition(":")
-    verbs = FORMER_KINDS.get(kind, ())
-    if not colon:
-        return Q(verb__in=verbs) if verbs else Q(kind=kind)
-    return Q(subject=subject) | Q(subject=name, verb__in=verbs) if verbs else Q(subject=subject)
+    if not (verbs := FORMER_KINDS.get(kind, ())):
+        # The quota of `user:ada` was stored as `user:ada`.
+        return (Q(subject=subject) if colon else Q(kind=kind)) & ~Q(verb__in=FORMER_VERBS)
+    return Q(subject=subject) | Q(subject=name, verb__in=verbs) if colon else Q(verb__in=verbs)
 
 
 def _days_condition(since: datetime | None, until: datetime | None) -> Q:
-    """Entries of a time. The ids at its ends bound what is read where other entries are newer or older."""
+    """Entries of a time. The ids beyond its ends bound what is read where other entries are newer or older, unless a
+    clock was so wrong that they would hide entries."""
     condition = Q()
-    by_time = AuditEntry.objects.values_list("pk", flat=True)
+    ids = AuditEntry.objects.values_list("pk", flat=True)
     if since is not None:
         condition &= Q(at__gte=since)
-        if (last := by_time.filter(at__lt=since - CLOCK_SLACK).order_by("-at").first()) is not None:
+        last = ids.filter(at__lt=since - CLOCK_SLACK).order_by("-at").first()
+        if last is not None and all(pk > last for pk in ids.filter(at__gte=since).order_by("at")[:COMPARED_ENTRIES]):
             condition &= Q(pk__gt=last)
     if until is not None:
         condition &= Q(at__lt=until)
-        if (first := by_time.filter(at__gte=until + CLOCK_SLACK).order_by("at").first()) is not None:
+        first = ids.filter(at__gte=until + CLOCK_SLACK).order_by("at").first()
+        if first is not None and all(pk < first for pk in ids.filter(at__lt=until).order_by("-at")[:COMPARED_ENTRIES]):
             condition &= Q(pk__lt=first)
     return condition
 

@@ -39,7 +39,7 @@ def _branch_create(*, actor: User | None, episode_id: UUID, step: int) -> None:
     before = episode.steps.filter(index__lt=step, undoing__isnull=True).count()
     if not episode.steps.filter(index=step, undoing__isnull=True).exists():
         raise NotFound("There is no such step.", code="unknown_step")
-    task = task_open_again(actor=actor, task_id=episode.task_id)
+    task = task_open_again(actor=actor, part="sampling", task_id=episode.task_id)
     if before and task.state != TaskState.DONE:
         Branch.objects.update_or_create(episode=episode, steps=before, defaults={"open": True})
         details = {"step": step}

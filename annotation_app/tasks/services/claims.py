@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
+from annotation_app.audit.sources import Part
 from annotation_app.compiled_queries import CompiledQuery
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.policies.selectors import policies_admin_check
@@ -168,8 +169,8 @@ def task_reopen(*, user: User, task_id: int) -> Task:
     return task_open_again(actor=user, task_id=task_id)
 
 
-def task_open_again(*, actor: User | None, task_id: int) -> Task:
-    """See `task_reopen`; without an actor the platform does it. Runs inside the caller's transaction."""
+def task_open_again(*, actor: User | None, task_id: int, part: Part | None = None) -> Task:
+    """See `task_reopen`; without an actor this part of the platform does it. Runs inside the caller's transaction."""
     task = Task.objects.select_for_update(of=("self",)).select_related("pool").filter(pk=task_id).first()
     if task is None:
         raise NotFound("There is no such task.", field="task_id")
@@ -179,5 +180,5 @@ def task_open_again(*, actor: User | None, task_id: int) -> Task:
         task.finished, task.reopened_at = 0, timezone.now()
         task.state = state_of(task)
         task.save(update_fields=["state", "finished", "reopened_at"])
-        audit_record(actor=actor, verb="task.reopened", subject=f"task:{task.pk}")
+        audit_record(actor=actor, part=part, verb="task.reopened", subject=f"task:{task.pk}")
     return task

@@ -26,6 +26,8 @@ def test_every_part_and_kind_has_words(language: str) -> None:
     text = (MESSAGES / language / "audit.ts").read_text()
     assert set(re.findall(r'"audit\.part\.(\w+)":', text)) == set(PARTS)
     files = [file for file in (ROOT / "annotation_app").rglob("*.py") if "import audit_record" in file.read_text()]
+    recorded = {part for file in files for part in re.findall(r'part="(\w+)"', file.read_text())}
+    assert recorded == set(PARTS), "a part that is never recorded has no words"
     kinds = {kind for file in files for kind in SUBJECT_PATTERN.findall(file.read_text())}
     assert {"machine", "quota", "graph", "webhook"} <= kinds
     assert kinds <= set(re.findall(r'"audit\.kind\.(\w+)":', text)) | {"health"}

@@ -1,5 +1,6 @@
 """Filters of the audit log read its indexes, also where what they leave is rare, or old."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,6 +12,8 @@ from tests.integration.web.conftest import World
 
 ENTRIES = 20_000
 """A million give the same plans; so few take half a second."""
+MAX_REMOVED = ENTRIES // 4
+"""Rows that a plan may read in vain: those of the days around a day."""
 START = datetime(2026, 1, 1, tzinfo=UTC)
 FILL = """
     INSERT INTO audit_auditentry (at, actor_id, source, verb, subject, details)
@@ -53,14 +56,35 @@ def filters(world: World) -> dict[str, dict[str, Any]]:
 
 
 def test_no_filter_reads_the_whole_log(log: World) -> None:
-    plans = {name: entries_matching(**chosen)[:51].explain() for name, chosen in filters(log).items()}
+    chosen = filters(log)
+    plans = {name: entries_matching(**each)[:51].explain(analyze=True) for name, each in chosen.items()}
     assert [name for name, plan in plans.items() if "Seq Scan on audit_auditentry" in plan] == []
+    removed = {name: sum(map(int, re.findall(r"Rows Removed by .*: (\d+)", plan))) for name, plan in plans.items()}
+    assert {name: rows for name, rows in removed.items() if rows > MAX_REMOVED} == {}
+    sorted_plans = {name for name, plan in plans.items() if re.search(r"\bSort\b", plan)}
+    assert {name for name in sorted_plans if len(chosen[name]) < 2} <= {"one quota"}, "it has two names"
 
 
 def test_entries_of_earlier_versions_are_found_by_kind_and_name(log: World) -> None:
     for subject in ("quota", "quota:user:ada"):
         (entry,) = entries_matching(subject=subject)
         assert (entry.subject, subject_of(entry)) == ("user:ada", "quota:user:ada")
+
+
+def test_former_quotas_are_no_entries_of_their_person(log: World) -> None:
+    for subject in ("user", "user:ada"):
+        assert not entries_matching(subject=subject, verb="quota.set").exists()
+
+
+@pytest.mark.parametrize("year", [2000, 2040])
+def test_a_clock_that_was_wrong_hides_no_entry(log: World, year: int) -> None:
+    wrong = datetime(year, 1, 1, tzinfo=UTC)
+    add = "INSERT INTO audit_auditentry (at, source, verb, subject, details) VALUES (%s, '', 'pool.changed', '', '{}')"
+    with connection.cursor() as cursor:
+        cursor.execute(add, [wrong])
+        cursor.execute(FILL, [START + timedelta(days=10), log.ada.pk, log.ada.pk, 10])
+    span = {"since": START - timedelta(days=1), "until": START + timedelta(days=20)}
+    assert entries_matching(**span).count() == ENTRIES + 10
 
 
 def test_days_leave_what_was_done_in_them(log: World) -> None:

@@ -84,6 +84,10 @@ class TestRefreshed:
         world.pool.sampling = Sampling.BY_NEED
         world.pool.save()
         assert (services.branches_refresh(), services.branches_refresh()) == (1, 0)
+        sources = AuditEntry.objects.filter(verb__in=("task.reopened", "episode.branched")).values_list(
+            "source", flat=True
+        )
+        assert list(sources) == ["part:sampling"] * 2
         second = claimed(world)
         assert second.desk.branch_of == BranchValue(episode=str(first.id), steps=1)
         ended(second)

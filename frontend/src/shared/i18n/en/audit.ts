@@ -17,7 +17,6 @@ export const auditMessages = {
   "audit.part.access_check": "check of who may work",
   "audit.part.command": "command line",
   "audit.part.gate": "gate",
-  "audit.part.imports": "imports",
   "audit.part.leases": "time limits of tasks",
   "audit.part.passwords": "password links",
   "audit.part.retention": "retention",

@@ -17,7 +17,6 @@ export const auditMessages = {
   "audit.part.access_check": "工作权限检查",
   "audit.part.command": "命令行",
   "audit.part.gate": "门槛",
-  "audit.part.imports": "导入",
   "audit.part.leases": "任务时限",
   "audit.part.passwords": "密码链接",
   "audit.part.retention": "数据保留",
