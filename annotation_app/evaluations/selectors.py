@@ -106,12 +106,20 @@ def evaluations_compare(*, user: User, before: str, after: str) -> EvaluationCom
     policies_reader_check(user)
     (before_row, old, _), (after_row, new, _) = _read(user, before), _read(user, after)
     found = compare_reports(new, old)
-    results = {_digest(result.evaluation): result for result in _run_results()[0].values()}
+    results: dict[str, BenchmarkResult] = {}
+    if not (before.startswith(RUN_PREFIX) and after.startswith(RUN_PREFIX)):
+        results = {_digest(result.evaluation): result for result in _run_results()[0].values()}
+
+    def size(evaluation_id: str, report: Report) -> PageSize:
+        if evaluation_id.startswith(RUN_PREFIX):
+            return _page_size(run_result(user=user, run=evaluation_id.removeprefix(RUN_PREFIX)))
+        return _page_size(results.get(_digest(report)))
+
     return EvaluationComparison(
         before=before_row,
         after=after_row,
-        before_size=_page_size(results.get(_digest(old))),
-        after_size=_page_size(results.get(_digest(new))),
+        before_size=size(before, old),
+        after_size=size(after, new),
         comparison=found,
         overall=overall_change(found.tasks),
     )

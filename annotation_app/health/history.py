@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from django.core.cache import cache
 
+from annotation_app.health.part_status import SILENT_PROBLEMS
 from annotation_app.health.schemas import Check
 
 DAY_SECONDS = 86_400.0
@@ -52,6 +53,12 @@ def last_checks() -> tuple[datetime, tuple[Check, ...]] | None:
         return None
     at, *checks = known
     return datetime.fromisoformat(at), tuple(map(Check.model_validate_json, checks))
+
+
+def silent_parts() -> frozenset[str]:
+    """The parts by their names that did not report at the last look. Raises RedisError."""
+    known = last_checks()
+    return frozenset() if known is None else frozenset(one.name for one in known[1] if one.problem in SILENT_PROBLEMS)
 
 
 def states_to_notice(states: dict[str, str]) -> frozenset[str]:

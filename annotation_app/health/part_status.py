@@ -66,11 +66,11 @@ def beat_status(heartbeat: float | None, queue: QueueStatus) -> PartStatus:
     return PartStatus("down", "no_heartbeat", figures=figures)
 
 
-def status_since_start(status: PartStatus, uptime: float) -> PartStatus:
+def status_since_start(status: PartStatus, uptime: float, *, silent_before: bool = False) -> PartStatus:
     """`status` of a part at an `uptime` (seconds) of this process. One that is silent is starting until it is due to
-    have reported: programs are started together."""
+    have reported: programs are started together. Not so one that was silent at the last look, before the start."""
     silent = status.problem in SILENT_PROBLEMS and uptime < HEARTBEAT_TIMEOUT_SECONDS
-    return PartStatus("warn", "starting", figures=status.figures) if silent else status
+    return PartStatus("warn", "starting", figures=status.figures) if silent and not silent_before else status
 
 
 def trainer_status(alive: bool, queue: QueueStatus) -> PartStatus:

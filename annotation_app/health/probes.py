@@ -109,7 +109,9 @@ def run_probes(models: dict[str, ModelServer], *, with_trainer: bool) -> tuple[P
     with ThreadPoolExecutor(max_workers=len(parts) + 1) as threads:
         hosts = threads.submit(_timed_call, _fleet_statuses)
         results = [(part, threads.submit(_timed_call, part.run)) for part in parts]
-        return (*(_probe_result(part, status) for part, status in results), *_host_results(hosts))
+        silent = _silent_parts()
+        found = (_probe_result(part, status, silent) for part, status in results)
+        return (*found, *_host_results(hosts, silent))
 
 
 def probe_model_server(server: ModelServer) -> PartStatus:
@@ -146,26 +148,38 @@ def _timed_call(run: Callable[[], T]) -> tuple[T, float]:
         databases.close_all()
 
 
-def _probe_result(part: Probe, future: Future[tuple[PartStatus, float]]) -> ProbeResult:
+def _silent_parts() -> frozenset[str]:
+    """No part where Redis does not answer, which its own check tells."""
+    try:
+        return history.silent_parts()
+    except RedisError:
+        return frozenset()
+
+
+def _probe_result(
+    part: Probe, future: Future[tuple[PartStatus, float]], silent_before: frozenset[str] = frozenset()
+) -> ProbeResult:
     try:
         status, seconds = future.result(2 * PROBE_TIMEOUT_SECONDS)
     except (TooLong, httpx.TimeoutException):
         status, seconds = PartStatus("down", "too_slow"), PROBE_TIMEOUT_SECONDS
     except PROBE_ERRORS as error:
         status, seconds = PartStatus("down", "unreachable", type(error).__name__), PROBE_TIMEOUT_SECONDS
-    status = part_status.status_since_start(status, uptime_seconds())
+    status = part_status.status_since_start(status, uptime_seconds(), silent_before=part.name in silent_before)
     return ProbeResult(part.name, part.kind, part.subject, status, seconds)
 
 
-def _host_results(future: Future[tuple[FleetStatuses, float]]) -> Iterator[ProbeResult]:
+def _host_results(future: Future[tuple[FleetStatuses, float]], silent_before: frozenset[str]) -> Iterator[ProbeResult]:
     """Nothing where the bridge does not say, which its own check tells."""
     try:
         hosts, seconds = future.result(2 * PROBE_TIMEOUT_SECONDS)
     except (TooLong, *PROBE_ERRORS):
         return
     uptime = uptime_seconds()
-    for kind, name, status in hosts:
-        yield ProbeResult(f"{kind} {name}", kind, name, part_status.status_since_start(status, uptime), seconds)
+    for kind, subject, found in hosts:
+        name = f"{kind} {subject}"
+        status = part_status.status_since_start(found, uptime, silent_before=name in silent_before)
+        yield ProbeResult(name, kind, subject, status, seconds)
 
 
 def _heartbeat() -> float | None:

@@ -50,6 +50,11 @@ def test_a_part_that_has_not_reported_since_the_start_is_starting_for_its_interv
     assert status_since_start(disk_status(0, GIB, None), uptime).problem == "disk_full", "it is asked, and answers"
 
 
+def test_a_part_that_was_silent_before_the_start_is_not_starting() -> None:
+    silent = beat_status(1_000.0, EMPTY)
+    assert status_since_start(silent, 0.0, silent_before=True) == silent
+
+
 def test_who_trains_may_be_busy_for_long_and_is_missed_where_a_turn_waits() -> None:
     waits = QueueStatus(1, 900.0, 900.0)
     assert [trainer_status(heard, queue).state for heard in (True, False) for queue in (EMPTY, waits)] == [

@@ -148,7 +148,7 @@ def test_who_trains_is_asked_for_where_wheels_turn(world: World, alma: User, bro
     assert parts(client)["trainer"]["state"] == "ok"
 
 
-def test_it_says_since_when(world: World, alma: User, broken: None) -> None:
+def test_it_says_since_when(world: World, alma: User, broken: None, monkeypatch: pytest.MonkeyPatch) -> None:
     heartbeat_job()
     client = world.client(alma)
     first, second = parts(client), parts(client)
@@ -157,6 +157,10 @@ def test_it_says_since_when(world: World, alma: User, broken: None) -> None:
     third = parts(client)
     assert third["beat"]["since"] > second["beat"]["since"]
     assert third["bridge"]["since"] == first["bridge"]["since"]
+    monkeypatch.setattr(uptime, "STARTED_AT", time.monotonic())
+    again = parts(client)
+    assert again["beat"]["problem"] == "no_heartbeat", "it was silent before the web app was started again"
+    assert again["beat"]["since"] == third["beat"]["since"]
 
 
 def test_the_last_backup_is_told(world: World, alma: User, broken: None, data: Path) -> None:
