@@ -83,8 +83,8 @@ def test_a_clock_that_was_wrong_hides_no_entry(log: World, year: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute(add, [wrong])
         cursor.execute(FILL, [START + timedelta(days=10), log.ada.pk, log.ada.pk, 10])
-    span = {"since": START - timedelta(days=1), "until": START + timedelta(days=20)}
-    assert entries_matching(**span).count() == ENTRIES + 10
+    found = entries_matching(since=START - timedelta(days=1), until=START + timedelta(days=20))
+    assert found.count() == ENTRIES + 10
 
 
 def test_days_leave_what_was_done_in_them(log: World) -> None:
