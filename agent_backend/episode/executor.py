@@ -372,6 +372,11 @@ class ActionExecutor:
         if gesture.machine_lost:
             await self.close_gesture()
 
+    async def pass_control(self) -> None:
+        """Make a step of what one person did by hand, before another person goes on in the same takeover."""
+        await self.close_gesture()
+        self.thought = ""
+
     async def close_gesture(self, thought: str = "") -> None:
         """Make one step of the open gesture, if there is one."""
         gesture, self._gesture = self._gesture, None
