@@ -223,6 +223,7 @@ export const workspaceMessages = {
   "refused.cannot_undo": "This machine cannot go back.",
   "refused.nothing_to_undo": "There is no step to undo yet.",
   "refused.undo_blocked": "The last step cannot be undone: the machine did not keep how it was before.",
+  "refused.undo_unanswered": "The answer to the undo was lost. The machine may have gone back, but the step still counts. Undo again before you act.",
   "refused.cannot_restore": "Not undone, and nothing was changed: {reason}",
   "refused.flooding": "Too much at once. Wait a moment.",
   "refused.queue_full": "Too many commands are waiting. Wait for the connection.",

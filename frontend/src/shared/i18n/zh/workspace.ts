@@ -219,6 +219,7 @@ export const workspaceMessages: Record<keyof typeof english, Message> = {
   "refused.cannot_undo": "这台机器无法回退。",
   "refused.nothing_to_undo": "还没有可以撤销的步骤。",
   "refused.undo_blocked": "最后一步无法撤销：机器没有保留这一步之前的状态。",
+  "refused.undo_unanswered": "撤销的应答丢失了。机器可能已经退回，但该步骤仍然有效。请先再次撤销，然后继续操作。",
   "refused.cannot_restore": "未撤销，没有任何改变：{reason}",
   "refused.flooding": "操作过快，请稍候。",
   "refused.queue_full": "等待发送的命令过多，请等待连接恢复。",
