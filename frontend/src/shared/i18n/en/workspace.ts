@@ -253,7 +253,7 @@ export const workspaceMessages = {
   "notice.autopilot": "Autopilot.",
   "notice.autopilot.help": "The policy acts by itself. Stop:",
   "notice.undoing": "The machine goes back one step.",
-  "notice.undoing.slow": "It does the earlier acts again, for at most a minute. If that fails, nothing is changed.",
+  "notice.undoing.slow": "It repeats the earlier acts, for up to a minute, or loads a saved state, for up to six minutes.",
   "notice.undoing.seconds": "{count} s",
   "notice.help_requested": "You asked for help. You can continue meanwhile.",
   "notes.label": "Notes of supervisors",

@@ -248,7 +248,7 @@ export const workspaceMessages: Record<keyof typeof english, Message> = {
   "notice.autopilot": "自动驾驶中。",
   "notice.autopilot.help": "策略自行执行。停止：",
   "notice.undoing": "机器正在退回一步。",
-  "notice.undoing.slow": "机器会重新执行之前的操作，最多一分钟。如果失败，什么都不会改变。",
+  "notice.undoing.slow": "机器会重新执行之前的操作（最多一分钟），或载入已保存的状态（最多六分钟）。",
   "notice.undoing.seconds": "{count} 秒",
   "notice.help_requested": "已求助。你可以继续操作。",
   "notes.label": "主管留言",
