@@ -34,9 +34,9 @@ from vm_bridge.api.wire import (
 from vm_bridge.errors import ERRORS, BridgeError, BridgeUnavailable, MachineGone, StaleLease
 from vm_bridge.host_keys import CallSigner
 from vm_bridge.machine import (
-    STATE_SECONDS,
     REACH_SECONDS,
     RESTORE_SECONDS,
+    STATE_SECONDS,
     Capabilities,
     ExpertSuggestion,
     Lease,

@@ -19,7 +19,7 @@ from vm_bridge.hosts.process_sandbox import ProcessSandboxState, read_sandbox_st
 from vm_bridge.hosts.qemu.channel import VirtualMachineChannel
 from vm_bridge.hosts.qemu.qmp import QmpClient, QmpError
 from vm_bridge.isolation.init_process import InitProcess
-from vm_bridge.machine import STATE_SECONDS, REACH_SECONDS
+from vm_bridge.machine import REACH_SECONDS, STATE_SECONDS
 from vm_bridge.virtual.base_image import BaseImage
 from vm_bridge.virtual.handshake import PORT_NAME
 
