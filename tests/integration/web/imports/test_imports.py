@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 
 from annotation_app.accounts.models import User
 from annotation_app.catalogue.services import entries_refresh
-from annotation_app.episodes.models import Episode, Source
+from annotation_app.episodes.models import Episode, Source, SupervisorNote
 from annotation_app.heartbeats import LOST_AFTER
 from annotation_app.imports.jobs import imports_requeue_job
 from annotation_app.imports.models import Import, ImportState, Refusal
@@ -70,6 +70,10 @@ def test_what_is_here_is_not_taken_in_again(committed: World, attempts: list[str
     row = json.loads((tmp_path / "canonical" / "trajectories.jsonl").read_text().splitlines()[0])
     told = upload(committed, lines({**row, "answer": "something else"}), "rows.jsonl")
     assert [(one["line"], one["code"]) for one in import_errors(committed, told)] == [(1, "id_taken")]
+    SupervisorNote.objects.create(episode_id=row["id"], author=committed.rosa, text="Look in Downloads.")
+    del row["supervisor_notes"]
+    told = upload(committed, lines(row), "rows.jsonl")
+    assert (told["known"], told["refused"]) == (1, 0), "an earlier version wrote no notes"
     assert Episode.objects.count() == 3
 
 
