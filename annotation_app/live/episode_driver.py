@@ -104,7 +104,7 @@ class EpisodeDriver:
     async def submit(self, command: EpisodeCommand, reply: Emit, assistant: Assistant | None) -> None:
         """Queue a command of the person in control: the annotator, or the supervisor who assists. A gesture that the
         person before left open is closed first. A step's missing thought is written by the person who decided on it."""
-        by = assistant and assistant.pseudonym
+        by = assistant.pseudonym if assistant is not None else None
         if isinstance(command, WriteThought) and self._decider_of(command.index) != by:
             message = "Another person decided on this step."
             return await reply(Rejected(command_id=command.command_id, code="not_your_step", message=message))
