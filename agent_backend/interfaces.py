@@ -40,6 +40,13 @@ from protocol.trajectory.proposals import Mark, PolicyRef, Proposal
 from protocol.trajectory.steps import Actor, BatchPosition, Decision, Step
 from protocol.trajectory.tasks import Task
 
+
+class PassControl(FrozenModel):
+    """The commands after this one come from another person. Only the server sends it."""
+
+    command_id: str
+
+
 EpisodeCommand = (
     Act
     | Accept
@@ -58,6 +65,7 @@ EpisodeCommand = (
     | ConfirmSecrets
     | SetTimeScale
     | SkipSettle
+    | PassControl
 )
 """What a runner takes; pings and the control lease are the socket's own business."""
 

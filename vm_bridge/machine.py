@@ -17,6 +17,8 @@ MAX_ACTION_SECONDS = 60.0
 """Longest an act may take beyond the time it needs by itself."""
 RESTORE_SECONDS = 60.0
 """Longest that doing again what led to an earlier state may take. After it the machine is as it was."""
+STATE_SECONDS, REACH_SECONDS = 300.0, 60.0
+"""Longest that a virtual machine may take to load a saved state, and to answer then. After it the machine is lost."""
 MAX_TOOL_SECONDS = 30.0
 """Longest a tool may take, once its server runs."""
 MAX_CHARACTER_SECONDS = 0.03

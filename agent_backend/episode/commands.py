@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 from agent_backend.errors import CommandRejected
-from agent_backend.interfaces import CommandRecord, Emit, EpisodeCommand
+from agent_backend.interfaces import CommandRecord, Emit, EpisodeCommand, PassControl
 from protocol.actions.types import CONTROL_KINDS, FINAL_ACTIONS, Action, CallUser, NoAction, find_off_screen_point
 from protocol.base import FrozenModel
 from protocol.messages.events import (
@@ -69,13 +69,13 @@ class CommandQueue:
         """Queue a command. A resent one takes the place of its equal. Returns whether it is new.
 
         Raises:
-            CommandRejected: `queue_full`; the resent command of a full inbox is taken all the same.
+            CommandRejected: `queue_full`; a resent command and `PassControl` are taken all the same.
         """
         for place, (waiting, _) in enumerate(self._waiting):
             if waiting == command:
                 self._waiting[place] = (command, reply)
                 return False
-        if len(self._waiting) >= self._size:
+        if len(self._waiting) >= self._size and not isinstance(command, PassControl):
             raise CommandRejected("queue_full", "too many commands are waiting")
         self._waiting.append((command, reply))
         return True
@@ -172,7 +172,7 @@ def batch_fields(actions: tuple[Action, ...]) -> dict[str, object]:
 
 
 OUTCOME_OF_LEAVING: dict[str, Outcome | None] = {"skip": "skipped", "broken": "broken", "release": None}
-ALWAYS_ALLOWED = (LeaveEpisode, CallForHelp)
+ALWAYS_ALLOWED = (LeaveEpisode, CallForHelp, PassControl)
 
 
 ALLOWED_BY_STATUS: dict[EpisodeStatus, tuple[type[FrozenModel], ...]] = {

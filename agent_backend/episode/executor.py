@@ -21,7 +21,7 @@ from agent_backend.episode.machine_session import (
 from agent_backend.episode.settling import SettleControl
 from agent_backend.episode.state import EpisodeStateTracker
 from agent_backend.episode.takeover import GestureRecorder, build_gesture
-from agent_backend.episode.undo import UndoControl
+from agent_backend.episode.undo import UndoControl, shows_another_state
 from agent_backend.errors import CommandRejected
 from agent_backend.interfaces import EpisodeStore, Intent
 from protocol.actions.inputs import MAX_TEXT
@@ -284,12 +284,7 @@ class ActionExecutor:
 
     async def _set_observation(self, observation: Observation) -> None:
         """Take an observation as the one to act on, where it shows something else."""
-        last_observation = self._record.last_observation
-        if (observation.screenshot, observation.text, observation.page) != (
-            last_observation.screenshot,
-            last_observation.text,
-            last_observation.page,
-        ):
+        if shows_another_state(observation, self._record.last_observation):
             await self.pictures.save(observation)
             await self._record.change(observation=observation)
 
@@ -371,6 +366,11 @@ class ActionExecutor:
         await gesture.release(self.active_session, self._record.last_observation, now)
         if gesture.machine_lost:
             await self.close_gesture()
+
+    async def pass_control(self) -> None:
+        """Make a step of what one person did by hand, before another person goes on in the same takeover."""
+        await self.close_gesture()
+        self.thought = ""
 
     async def close_gesture(self, thought: str = "") -> None:
         """Make one step of the open gesture, if there is one."""

@@ -1,7 +1,6 @@
 """The loop of one episode: commands in, acts on the machine, steps into the store, proposals out.
 
-One task makes every durable change, one after another. Preparing a machine and asking the policy run beside it, so
-that a step is stored while the policy already reads the new screen.
+One task makes every durable change in order. Beside it a machine is prepared and the policy asked.
 """
 
 from collections.abc import Awaitable, Callable
@@ -32,7 +31,7 @@ from agent_backend.episode.settling import SettleControl
 from agent_backend.episode.state import EpisodeStateTracker
 from agent_backend.episode.twins import TwinSource
 from agent_backend.errors import CommandRejected, PolicyError
-from agent_backend.interfaces import CommandRecord, Emit, EpisodeCommand, EpisodeStore, Intent
+from agent_backend.interfaces import CommandRecord, Emit, EpisodeCommand, EpisodeStore, Intent, PassControl
 from protocol.actions.types import FINAL_ACTIONS, INFEASIBLE_ANSWER, Action, CallUser, Finish, Infeasible
 from protocol.messages.events import (
     Accept,
@@ -92,8 +91,7 @@ class EpisodeRunner:
         how = (limits.executor.reach, limits.machine_retry_seconds, machine_task)
         self._provisioner = MachineProvisioner(record, store, self._executor, open_machine, self.wake, *how)
         self.continuations = self._proposals.continuations  # of half-written thoughts
-        self._inbox = CommandQueue(limits.inbox)
-        self._wakeup = Wakeup()
+        self._inbox, self._wakeup = CommandQueue(limits.inbox), Wakeup()
         self._stopping, self._machine_lost_reason = False, ""
         self._handlers: tuple[tuple[Callable[[], bool], Callable[[], Awaitable[None]]], ...] = (
             (lambda: bool(self._machine_lost_reason), self._fail),
@@ -299,6 +297,8 @@ class EpisodeRunner:
         match command:
             case Takeover():
                 await self._take_over(command)
+            case PassControl():
+                await self._executor.pass_control()
             case MarkProposal():
                 await self._record.write(self._store.mark_proposal(command.proposal_id, command.mark))
             case WriteThought():

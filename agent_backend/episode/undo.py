@@ -11,7 +11,7 @@ from agent_backend.interfaces import EpisodeStore, Intent
 from protocol.actions.types import CONTROL_KINDS
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.steps import Step, drop_undone_steps
-from vm_bridge.errors import BridgeError, CannotRestore
+from vm_bridge.errors import BridgeError, BridgeUnavailable, CannotRestore
 
 WITHOUT_EFFECT = CONTROL_KINDS | {"no_action"}
 """Kinds of steps in which the machine did nothing."""
@@ -76,17 +76,26 @@ class UndoControl:
             if waited:
                 self._settles.go_on(session)
             if not isinstance(error, CannotRestore):
-                await self._observe_anew(session)
-            raise CommandRejected(error.code, str(error)) from error
+                await self._refresh_observation(session)
+            code = "undo_unanswered" if isinstance(error, BridgeUnavailable) else error.code
+            raise CommandRejected(code, str(error)) from error
 
-    async def _observe_anew(self, session: MachineSession) -> None:
-        """Take the screen of this moment as the one to act on: the machine may have gone back though no answer came.
-        The step counts until it is taken back once more, which leads to the same state."""
+    async def _refresh_observation(self, session: MachineSession) -> None:
+        """Stop the autopilot and take the current screen as the one to act on: the machine may have gone back although
+        no answer came. The step counts until it is undone again, which leads to the same state."""
+        if self._record.state.autopilot:
+            await self._record.change(autopilot=False)
         with contextlib.suppress(BridgeError):
             observation = await session.observe_settled()
-            if observation.screenshot != self._record.last_observation.screenshot:
+            if shows_another_state(observation, self._record.last_observation):
                 await self._pictures.save(observation)
                 await self._record.write(self._store.withdraw_proposals("screen_changed", observation))
+
+
+def shows_another_state(observation: Observation, earlier: Observation) -> bool:
+    """Whether an observation differs from an earlier one in picture, text or page."""
+    now, before = ((one.screenshot, one.text, one.page) for one in (observation, earlier))
+    return now != before
 
 
 def had_effect(step: Step) -> bool:

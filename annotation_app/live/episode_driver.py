@@ -14,14 +14,14 @@ from django.db import Error as DatabaseError
 
 from agent_backend.episode.runner import EpisodeRunner
 from agent_backend.errors import EpisodeFenced
-from agent_backend.interfaces import Emit, EpisodeCommand, Policy
+from agent_backend.interfaces import Emit, EpisodeCommand, PassControl, Policy
 from agent_backend.policy.expert import ExpertPolicy
 from annotation_app.episodes import selectors, services
 from annotation_app.episodes.services.events import publish_live
 from annotation_app.live.assistants import Assistant, AssistantCommands
 from annotation_app.live.policy_clients import PolicyClients
 from annotation_app.live.secrets import EpisodeSecrets, SecretMaskingMachine
-from annotation_app.live.store import DjangoStore, run_in_db_thread
+from annotation_app.live.store import DjangoStore, ignore_event, run_in_db_thread
 from annotation_app.live.twin_machines import TwinAllocator
 from annotation_app.policies.expert import EXPERT_URL
 from annotation_app.policies.selectors import PolicyServer
@@ -78,6 +78,8 @@ class EpisodeDriver:
         self._mcp_servers: McpServers = {}
         self._twins = TwinAllocator(bridge, episode_id)
         self._assistants = AssistantCommands()
+        self._sender: str | None = None
+        """The pseudonym of the supervisor who sent the last command; None for the annotator."""
         self.runner = EpisodeRunner(
             DjangoStore(
                 episode_id,
@@ -100,12 +102,15 @@ class EpisodeDriver:
         return getattr(self.runner, "state", None)
 
     async def submit(self, command: EpisodeCommand, reply: Emit, assistant: Assistant | None) -> None:
-        """Queue a command of whoever has control: the annotator, or the supervisor who assists. The thought that a step
-        owes is written by whoever decided on it."""
-        by = assistant and assistant.pseudonym
+        """Queue a command of the person in control: the annotator, or the supervisor who assists. A gesture that the
+        person before left open is closed first. A step's missing thought is written by the person who decided on it."""
+        by = assistant.pseudonym if assistant is not None else None
         if isinstance(command, WriteThought) and self._decider_of(command.index) != by:
             message = "Another person decided on this step."
             return await reply(Rejected(command_id=command.command_id, code="not_your_step", message=message))
+        if by != self._sender:
+            self._sender = by
+            await self.runner.submit(PassControl(command_id=f"pass-{uuid4().hex}"), ignore_event)
         if assistant is not None:
             self._assistants.note(command.command_id, assistant)
         await self.runner.submit(command, reply)

@@ -44,7 +44,8 @@ class Step(FrozenModel):
     actor: Actor
     decision: Decision
     acted_by: str | None = None
-    """The pseudonym of the supervisor who decided; None where the episode's annotator or the policy did."""
+    """The pseudonym of the supervisor who decided; `removed` where that person's work is kept out of exports; None
+    where the episode's annotator or the policy did."""
     proposal_id: str | None = None
     acceptable_ids: tuple[str, ...] = ()
     wrong_ids: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from protocol.actions.tools import Tool
 from protocol.base import FrozenModel
@@ -32,13 +32,21 @@ class Branch(FrozenModel):
 
 
 class SupervisorNote(FrozenModel):
-    """What a supervisor told the annotator while the attempt ran, or that they took control."""
+    """That a supervisor wrote the annotator a note while the attempt ran, or took control. The text of a note stays in
+    the platform."""
 
     author: str
     """Pseudonymous."""
-    text: str = ""
     took_control: bool = False
+    step: int = Field(default=0, ge=0)
+    """Index of the first step that began after it; the number of steps where none did."""
     created_at: datetime
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_text(cls, fields: object) -> object:
+        """Read what was written while notes still had their text."""
+        return {key: fields[key] for key in fields if key != "text"} if isinstance(fields, dict) else fields
 
 
 class Trajectory(FrozenModel):

@@ -33,7 +33,15 @@ from vm_bridge.api.wire import (
 )
 from vm_bridge.errors import ERRORS, BridgeError, BridgeUnavailable, MachineGone, StaleLease
 from vm_bridge.host_keys import CallSigner
-from vm_bridge.machine import RESTORE_SECONDS, Capabilities, ExpertSuggestion, Lease, action_timeout
+from vm_bridge.machine import (
+    REACH_SECONDS,
+    RESTORE_SECONDS,
+    STATE_SECONDS,
+    Capabilities,
+    ExpertSuggestion,
+    Lease,
+    action_timeout,
+)
 from vm_bridge.machine_io import ScreenTexts, check_file_size
 
 CONNECT_TIMEOUT_SECONDS = 2.0
@@ -45,8 +53,9 @@ CALL_TIMEOUT_SECONDS = 15.0
 PREPARE_TIMEOUT_SECONDS = 90.0
 TASK_FILE_TIMEOUT_SECONDS = 1600.0
 """The same for a task file of OSWorld: a guest is put back and starts, and the file is set up, each slowly."""
-RESTORE_TIMEOUT_SECONDS = RESTORE_SECONDS + 30.0
-"""The bridge ends a way back by itself; before it a second machine starts, and after it the screen comes to rest."""
+RESTORE_TIMEOUT_SECONDS = max(RESTORE_SECONDS, STATE_SECONDS + REACH_SECONDS) + 30.0
+"""The bridge ends an undo by itself, each kind of machine at its own limit. Before it a second machine may start, and
+after it the screen settles."""
 MAX_CACHED_BLOBS = 24
 TOOLS = TypeAdapter(tuple[Tool, ...])
 EXPERT_SUGGESTION: TypeAdapter[ExpertSuggestion | None] = TypeAdapter(ExpertSuggestion | None)

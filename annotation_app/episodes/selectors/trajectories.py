@@ -19,6 +19,8 @@ from protocol.trajectory.proposals import Proposal, strip_token_data
 from protocol.trajectory.steps import Step, drop_undone_steps, step_policies, write_thought_later
 from protocol.trajectory.trajectories import SupervisorNote, Trajectory
 
+REMOVED = "removed"
+"""Stands for the pseudonym of a supervisor whose work is kept out of exports."""
 STEP_COLUMNS = ("document", "undoing", "late_thought__thought")
 """What `step_of_row` takes, as names for `values_list`."""
 
@@ -68,7 +70,7 @@ def episode_trajectory(*, episode_id: UUID) -> Trajectory:
 def trajectory_of(episode: Episode) -> Trajectory:
     """An episode's steps with everything that was offered at each, whatever became of it."""
     offers = ((row.index, _proposal_value(row)) for row in episode.proposals.all())
-    return _trajectory(episode, steps_of(episode), offers, _notes_of((episode.pk,))[episode.pk])
+    return _trajectory(episode, steps_of(episode), offers, _note_rows_of((episode.pk,))[episode.pk])
 
 
 def trajectories_of(episodes: Collection[Episode]) -> Iterator[Trajectory]:
@@ -84,32 +86,42 @@ def trajectories_of(episodes: Collection[Episode]) -> Iterator[Trajectory]:
     offers: Iterable[tuple[UUID, int, Any, str]] = ProposalRow.objects.filter(episode__in=keys).values_list(*columns)
     for key, index, document, mark in offers:
         offered[key].append((index, document.model_copy(update={"mark": mark or None})))
-    notes = _notes_of(keys)
+    notes = _note_rows_of(keys)
     for episode in episodes:
         yield _trajectory(episode, tuple(steps[episode.pk]), offered[episode.pk], notes[episode.pk])
 
 
-def _notes_of(keys: Collection[UUID]) -> defaultdict[UUID, list[SupervisorNote]]:
+def _note_rows_of(keys: Collection[UUID]) -> defaultdict[UUID, list[NoteRow]]:
     """How supervisors helped with these episodes, oldest first."""
-    notes: defaultdict[UUID, list[SupervisorNote]] = defaultdict(list)
-    for row in NoteRow.objects.filter(episode__in=keys):
-        notes[row.episode_id].append(
-            SupervisorNote(
-                author=pseudonym(row.author_id),
-                text=row.text,
-                took_control=row.took_control,
-                created_at=row.created_at,
-            )
-        )
+    notes: defaultdict[UUID, list[NoteRow]] = defaultdict(list)
+    for row in NoteRow.objects.filter(episode__in=keys).select_related("author").defer("text"):
+        notes[row.episode_id].append(row)
     return notes
+
+
+def _without_removed(steps: tuple[Step, ...], notes: Iterable[NoteRow]) -> tuple[Step, ...]:
+    """The steps without the pseudonyms of supervisors whose work is kept out of exports. Each change of control has a
+    note of its author."""
+    removed = {pseudonym(row.author_id) for row in notes if row.author.work_removed}
+    return tuple(step.model_copy(update={"acted_by": REMOVED}) if step.acted_by in removed else step for step in steps)
+
+
+def _supervisor_note(row: NoteRow, steps: Iterable[Step]) -> SupervisorNote:
+    return SupervisorNote(
+        author=pseudonym(row.author_id),
+        took_control=row.took_control,
+        step=sum(step.started_at < row.created_at for step in steps),
+        created_at=row.created_at,
+    )
 
 
 def _trajectory(
     episode: Episode,
     steps: tuple[Step, ...],
     offers: Iterable[tuple[int, Proposal]],
-    notes: Iterable[SupervisorNote],
+    notes: Collection[NoteRow],
 ) -> Trajectory:
+    steps = _without_removed(steps, notes)
     offered = defaultdict(list)
     for index, proposal in offers:
         offered[index].append(proposal)
@@ -130,7 +142,7 @@ def _trajectory(
         steps=steps,
         proposals=proposals,
         policies=step_policies(steps),
-        supervisor_notes=tuple(notes),
+        supervisor_notes=tuple(_supervisor_note(row, steps) for row in notes if not row.author.work_removed),
         memories=episode.desk.memories,
         outcome=episode.outcome or None,
         answer=episode.desk.answer,

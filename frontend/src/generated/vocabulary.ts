@@ -1332,12 +1332,13 @@ export interface Prompt {
   }[];
 }
 /**
- * What a supervisor told the annotator while the attempt ran, or that they took control.
+ * That a supervisor wrote the annotator a note while the attempt ran, or took control. The text of a note stays in
+ * the platform.
  */
 export interface SupervisorNote {
   author: string;
-  text: string;
   took_control: boolean;
+  step: number;
   created_at: string;
 }
 /**

@@ -3,7 +3,8 @@
 import pytest
 
 from protocol.actions.types import Action, Click, Gesture, MoveTo, RunCode, RunCommand, TimedInput, TypeText, Wait
-from vm_bridge.machine import MAX_ACTION_SECONDS, action_timeout
+from vm_bridge.api.machine_client import RESTORE_TIMEOUT_SECONDS
+from vm_bridge.machine import MAX_ACTION_SECONDS, REACH_SECONDS, RESTORE_SECONDS, STATE_SECONDS, action_timeout
 
 GESTURE = Gesture(inputs=tuple(TimedInput(at_ms=at, input=MoveTo(x=1, y=1)) for at in (0, 2500)))
 
@@ -21,3 +22,7 @@ GESTURE = Gesture(inputs=tuple(TimedInput(at_ms=at, input=MoveTo(x=1, y=1)) for 
 )
 def test_an_act_may_take_its_own_time_and_some_more(action: Action, own: float) -> None:
     assert action_timeout(action) == MAX_ACTION_SECONDS + own
+
+
+def test_a_client_waits_for_the_slowest_undo() -> None:
+    assert max(RESTORE_SECONDS, STATE_SECONDS + REACH_SECONDS) < RESTORE_TIMEOUT_SECONDS

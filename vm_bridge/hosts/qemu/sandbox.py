@@ -20,10 +20,10 @@ from vm_bridge.errors import CannotRestore, MachineGone
 from vm_bridge.hosts.computer_sandbox import ComputerSandbox
 from vm_bridge.hosts.persisted_state import PersistedState, read_state, write_state
 from vm_bridge.hosts.qemu.states import WAITING_STATE, PreparedMachine, size_state_name
-from vm_bridge.hosts.qemu.virtual_machine import REACH_SECONDS, VirtualMachine
+from vm_bridge.hosts.qemu.virtual_machine import VirtualMachine
 from vm_bridge.images.manifest import ImageManifest
 from vm_bridge.isolation.resource_usage import measure_usage
-from vm_bridge.machine import Machine
+from vm_bridge.machine import REACH_SECONDS, Machine
 from vm_bridge.network.sandbox_network import SandboxNetwork
 from vm_bridge.sandbox import Usage
 from vm_bridge.suites import Suite

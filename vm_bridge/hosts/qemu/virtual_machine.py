@@ -19,6 +19,7 @@ from vm_bridge.hosts.process_sandbox import ProcessSandboxState, read_sandbox_st
 from vm_bridge.hosts.qemu.channel import VirtualMachineChannel
 from vm_bridge.hosts.qemu.qmp import QmpClient, QmpError
 from vm_bridge.isolation.init_process import InitProcess
+from vm_bridge.machine import REACH_SECONDS, STATE_SECONDS
 from vm_bridge.virtual.base_image import BaseImage
 from vm_bridge.virtual.handshake import PORT_NAME
 
@@ -30,10 +31,7 @@ STATES_BYTES = 1 << 20
 """The disk that is only there to hold states."""
 BOOT_SECONDS = {"kvm": 60.0, "tcg": 1800.0}
 """Longest a first boot may take. A KVM that opens but runs nothing is known by this."""
-REACH_SECONDS = 60.0
-"""Longest a machine put back to a state may take to answer."""
 START_SECONDS = REST_SECONDS = 900.0
-STATE_SECONDS = 300.0
 STOP_SECONDS = 20.0
 SOCKET_SECONDS, SOCKET_POLL = 30.0, 0.05
 FRAMES_NAME = "frames"

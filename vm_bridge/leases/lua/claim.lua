@@ -40,7 +40,7 @@ if redis.call('EXISTS', waiter) == 0 then
     if redis.call('SCARD', key('image', image)) == 0 then
         return {'refused', 'no_machine there is no image ' .. image}
     end
-    note_claim(image, user)
+    note_claim(image, user, pool)
     if redis.call('ZCARD', queue) == 0 and not blocked(user, pool) then
         local id = redis.call('ZPOPMIN', key('free', image))[1]
         if id then

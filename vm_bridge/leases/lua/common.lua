@@ -134,9 +134,9 @@ local function serve(image)
     end
 end
 
--- Remember that somebody claimed a machine; claims of programs, which have no user, announce nobody.
-local function note_claim(image, user)
-    if user == '' then return end
+-- Remember that a person claimed a machine. Claims of programs, which have no user or no pool, do not count.
+local function note_claim(image, user, pool)
+    if user == '' or pool == '' then return end
     for _, earlier in ipairs(redis.call('ZRANGEBYSCORE', key('claimed', image), '-inf', now - BUSY_MS)) do
         redis.call('ZREM', key('claimed', image), earlier)
     end
@@ -149,8 +149,9 @@ local function wanted(image)
     local function size(command, kind) return redis.call(command, key(kind, image)) end
     local ready = size('ZCARD', 'free') + size('SCARD', 'coming')
     local target, waiting = tonumber(redis.call('HGET', P .. 'warm', image) or 0), size('ZCARD', 'queue')
+    local lately = #redis.call('ZRANGEBYSCORE', key('claimed', image), now - BUSY_MS, '+inf')
+    if lately == 0 then redis.call('DEL', key('claimed', image)) end  -- PEXPIRE is not among the bridge's commands
     if target > 0 then
-        local lately = #redis.call('ZRANGEBYSCORE', key('claimed', image), now - BUSY_MS, '+inf')
         target = math.max(target, math.min(lately - waiting, BUSY_WARM))
     end
     return ready, target, waiting

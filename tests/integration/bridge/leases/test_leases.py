@@ -356,24 +356,29 @@ async def spares(fake_inventory: FakeInventory, round_: str) -> int:
 async def test_as_many_are_kept_warm_as_people_came_within_a_minute(
     leases: LeaseStore, fake_inventory: FakeInventory, overview: FleetOverview, operator: Redis
 ) -> None:
-    await fake_inventory.put(*(f"m-{number}" for number in range(8)))
+    await fake_inventory.put("m-0", "m-1", "m-2")
     await overview.set_warm_target("desktop", 1, at_least=True)
-    for number in range(8):
-        await lease_of(leases, f"r-{number}", user="" if number > 4 else f"person-{number}")
-    assert await spares(fake_inventory, "busy") == 4, "for five people at most four; programs announce nobody"
-    for name in range(4):
-        await fake_inventory.inventory.mark_lost(f"busy-{name}", "it was not needed")
+    for number, (user, pool) in enumerate((("", "forms"), ("rollout", ""), ("sandbox", ""))):
+        await lease_of(leases, f"r-{number}", user=user, pool=pool)
+    assert await spares(fake_inventory, "programs") == 1, "claims of programs do not count"
+    await fake_inventory.put(*(f"m-{number}" for number in range(3, 8)))
+    for number in range(5):
+        await lease_of(leases, f"p-{number}", user=f"person-{number}", pool="forms")
+    assert await spares(fake_inventory, "busy") == 3, "for five people at most four, and one is on its way"
+    for name in ("programs-0", "busy-0", "busy-1", "busy-2"):
+        await fake_inventory.inventory.mark_lost(name, "it was not needed")
     for number in range(5):
         await operator.zincrby(f"{KEY_PREFIX}claimed:desktop", -60_000, f"person-{number}")
     assert await spares(fake_inventory, "quiet") == 1, "a minute later as many as ever"
+    assert await operator.exists(f"{KEY_PREFIX}claimed:desktop") == 0, "old claims are deleted"
 
 
-async def test_nobody_is_warmed_for_twice(
+async def test_no_second_machine_is_kept_warm_for_people_who_wait(
     leases: LeaseStore, fake_inventory: FakeInventory, overview: FleetOverview
 ) -> None:
     await fake_inventory.put("m-1")
     await overview.set_warm_target("desktop", 1, at_least=True)
-    await lease_of(leases, "r-0", user="person-0")
+    await lease_of(leases, "r-0", user="person-0", pool="forms")
     for number in range(1, 5):
-        await place_of(leases, f"r-{number}", user=f"person-{number}")
+        await place_of(leases, f"r-{number}", user=f"person-{number}", pool="forms")
     assert await spares(fake_inventory, "crowd") == 5, "four who wait, and one spare"

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 
 from annotation_app.accounts.models import User
 from annotation_app.catalogue.services import entries_refresh
-from annotation_app.episodes.models import Episode, Source
+from annotation_app.episodes.models import Episode, Source, SupervisorNote
 from annotation_app.heartbeats import LOST_AFTER
 from annotation_app.imports.jobs import imports_requeue_job
 from annotation_app.imports.models import Import, ImportState, Refusal
@@ -49,9 +49,8 @@ def test_what_was_exported_comes_in_and_goes_out_as_it_was(attempts: list[str], 
     rows = (before / "trajectories.jsonl").read_bytes()
     world = empty_platform(data)
     told = upload(world, zipped(before))
-    assert (told["status"], told["imported"], told["steps"], told["refused"]) == ("done", 3, 9, 0), import_errors(
-        world, told
-    )
+    counts = (told["status"], told["imported"], told["steps"], told["refused"])
+    assert counts == ("done", 3, 9, 0), import_errors(world, told)
     after = write(tmp_path / "after")
     assert (after / "trajectories.jsonl").read_bytes() == rows
     assert sorted(path.name for path in (after / "images").iterdir()) == sorted(
@@ -70,6 +69,9 @@ def test_what_is_here_is_not_taken_in_again(committed: World, attempts: list[str
     row = json.loads((tmp_path / "canonical" / "trajectories.jsonl").read_text().splitlines()[0])
     told = upload(committed, lines({**row, "answer": "something else"}), "rows.jsonl")
     assert [(one["line"], one["code"]) for one in import_errors(committed, told)] == [(1, "id_taken")]
+    SupervisorNote.objects.create(episode_id=row["id"], author=committed.rosa, text="Look in Downloads.")
+    del row["supervisor_notes"]  # an earlier version wrote none
+    assert upload(committed, lines(row), "rows.jsonl")["known"] == 1
     assert Episode.objects.count() == 3
 
 

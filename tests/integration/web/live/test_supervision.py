@@ -10,6 +10,7 @@ from annotation_app.accounts.selectors import pseudonym
 from annotation_app.audit.models import AuditEntry
 from annotation_app.episodes.models import Episode
 from annotation_app.episodes.selectors.trajectories import episode_trajectory
+from annotation_app.episodes.services.supervision import supervisor_note_add
 from annotation_app.errors import ApplicationError
 from annotation_app.live.store import run_in_db_thread
 from annotation_app.notifications.selectors import notices_of
@@ -80,12 +81,19 @@ async def test_a_supervisor_takes_control_where_help_was_asked_for(stack: Stack)
     assert (await desk.ask(**ACT, command_id=uuid4().hex))["type"] == "acknowledged"
     await desk.until(type="step.added")
 
-    def exported() -> tuple[list[str | None], list[tuple[str, bool]]]:
+    def exported() -> tuple[list[str | None], list[tuple[str, bool, int]]]:
         attempt = episode_trajectory(episode_id=desk.episode_id)
-        notes = [(note.author, note.took_control) for note in attempt.supervisor_notes]
+        notes = [(note.author, note.took_control, note.step) for note in attempt.supervisor_notes]
+        assert "Look in Downloads" not in attempt.model_dump_json(), "the text of a note stays in the platform"
         return [step.acted_by for step in attempt.steps], notes
 
-    assert await run_in_db_thread(exported) == ([name, None], [(name, True)])
+    await run_in_db_thread(
+        supervisor_note_add, user=stack.world.rosa, episode_id=desk.episode_id, text="Look in Downloads."
+    )
+    assert await run_in_db_thread(exported) == ([name, None], [(name, True, 0), (name, False, 2)])
+    rosa_row = User.objects.filter(pk=stack.world.rosa.pk)
+    await run_in_db_thread(rosa_row.update, work_removed=True)
+    assert await run_in_db_thread(exported) == (["removed", None], [])
 
     def recorded() -> tuple[bool, str]:
         entries = AuditEntry.objects.filter(verb="episode.control_taken", actor=stack.world.rosa)

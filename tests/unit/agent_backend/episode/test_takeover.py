@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agent_backend.errors import EpisodeFenced
+from agent_backend.interfaces import PassControl
 from protocol.actions.types import Gesture, InputEvent, MouseDown, MouseUp, MoveTo, Point, Press, Release, TypeText
 from protocol.messages.events import Act, FinishEpisode, LeaveEpisode, Rejected, Takeover, TakeoverInput, WriteThought
 from tests.unit.agent_backend.conftest import EpisodeHarness, new_episode
@@ -265,3 +266,16 @@ async def test_a_machine_without_gestures_cannot_be_taken_over(harness: EpisodeH
     harness.sandbox.capabilities = harness.sandbox.capabilities.model_copy(update={"kinds": kinds})
     await harness.started()
     assert await harness.code(takeover(1, True)) == "unsupported_action"
+
+
+async def test_another_person_goes_on_with_a_step_of_their_own(harness: EpisodeHarness) -> None:
+    await harness.started()
+    await harness.answer(takeover(1, True, "I draw a line."))
+    await harness.answer(inputs(1, DOWN))
+    assert await harness.code(PassControl(command_id="pass-1")) == ""
+    assert harness.store.state.takeover
+    assert await harness.code(inputs(2, DOWN, UP)) == ""
+    assert await harness.code(takeover(2, False, "I select the file.")) == ""
+    said = [(step.command_id, step.thought) for step in harness.store.state.steps]
+    assert said == [("inputs-1", "I draw a line."), ("inputs-2", "I select the file.")]
+    assert done(harness, 1) == [DOWN, UP]

@@ -2,11 +2,12 @@
 
 import pytest
 
+from agent_backend.episode.machine_session import MachineSession
 from protocol.actions.types import Click, TypeText
 from protocol.messages.events import Accept, Act, Autopilot, Undo
-from protocol.trajectory.observations import Transition
+from protocol.trajectory.observations import BrowserPage, Observation, Transition
 from tests.unit.agent_backend.conftest import EpisodeHarness, UnreliableMachine
-from vm_bridge.errors import BridgeUnavailable, CannotRestore, InvalidAction
+from vm_bridge.errors import CannotRestore, InvalidAction
 
 
 def type_text(number: int, text: str) -> Act:
@@ -79,16 +80,40 @@ async def test_what_cannot_be_restored_changes_nothing(harness: EpisodeHarness) 
 
 async def test_a_lost_answer_leaves_the_screen_that_is_there_and_the_way_back_open(harness: EpisodeHarness) -> None:
     await harness.started()
-    await typed(harness, "one", "two")
+    await typed(harness, "one")
+    harness.policy.gate.clear()
+    await harness.send(type_text(1, "two"))
+    await harness.steps(2)
     before_second = harness.store.state.steps[1].before
     UnreliableMachine.lost_restores = 1
-    assert await harness.code(undo(1)) == BridgeUnavailable.code
+    assert await harness.code(Autopilot(command_id="autopilot-1", on=True)) == ""
+    assert await harness.code(undo(1)) == "undo_unanswered", "not `bridge_unavailable`, which says nothing of the step"
+    assert harness.store.state.autopilot is False, "no act before the person has looked"
     assert harness.store.state.observation is not None
     assert harness.store.state.observation.screenshot == before_second.screenshot, "the machine went back"
     assert [step.undone for step in harness.store.state.steps] == [False, False]
     assert await harness.code(undo(2)) == ""
     assert [step.undone for step in harness.store.state.steps] == [False, True]
     assert harness.sandbox.typed == "one"
+
+
+@pytest.mark.parametrize("field", ["text", "page"])
+async def test_after_a_lost_answer_a_state_of_the_same_picture_is_taken(
+    harness: EpisodeHarness, monkeypatch: pytest.MonkeyPatch, field: str
+) -> None:
+    pages = {"text": "another", "page": BrowserPage(title="Another", clock="exact", seed=1, time_ms=0)}
+
+    async def observe(session: MachineSession) -> Observation:
+        picture = harness.store.state.observation
+        assert picture is not None
+        return picture.model_copy(update={field: pages[field]})
+
+    await harness.started()
+    await typed(harness, "one")
+    monkeypatch.setattr(MachineSession, "observe_settled", observe)
+    UnreliableMachine.lost_restores = 1
+    assert await harness.code(undo(1)) == "undo_unanswered"
+    assert getattr(harness.store.state.observation, field) == pages[field]
 
 
 async def test_it_is_known_beforehand_where_the_last_step_cannot_be_taken_back(harness: EpisodeHarness) -> None:

@@ -54,6 +54,7 @@ const REJECTION_CODES = [
   "cannot_undo",
   "nothing_to_undo",
   "undo_blocked",
+  "undo_unanswered",
   "flooding",
   "queue_full",
   "outcome_unknown",
