@@ -60,6 +60,7 @@ export function Prompt({ ref, sign, label, disabled, history, onSubmit, onInterr
         <input
           ref={ref}
           aria-label={label}
+          aria-description={t("terminal.line.keys")}
           placeholder={t("terminal.placeholder")}
           value={line}
           disabled={disabled}
