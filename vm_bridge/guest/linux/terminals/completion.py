@@ -79,7 +79,7 @@ class Completion:
     start: int
     options: tuple[str, ...]
     more: bool
-    """Whether there may be others: there are more than `MAX_OPTIONS`, or a folder has more than `MAX_ENTRIES` entries."""
+    """Whether there may be others: more than `MAX_OPTIONS`, or a folder of more than `MAX_ENTRIES` entries."""
 
 
 def complete(line: str, folder: Path, *, library: Path = LIBRARY) -> Completion:
