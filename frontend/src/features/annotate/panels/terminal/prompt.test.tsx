@@ -46,7 +46,7 @@ describe("Tab in the line of a terminal", () => {
     expect(onSubmit).toHaveBeenCalledExactlyOnceWith("cat notes.txt");
   });
 
-  it("takes a chosen option with Enter, which nobody else hears", async () => {
+  it("takes a chosen option with Enter, which no other handler hears", async () => {
     const { line, user, onSubmit } = renderPrompt();
     const heard = vi.fn();
     line.ownerDocument.body.addEventListener("keydown", heard);
