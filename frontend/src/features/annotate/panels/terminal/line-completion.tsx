@@ -50,10 +50,10 @@ export function useLineCompletion(line: string, setLine: (line: string) => void,
   /** True for a key that is dealt with, false for one that the list itself deals with, null for any other. */
   const takeKey = (event: KeyboardEvent<HTMLInputElement>): boolean | null => {
     if (event.key === "Tab") {
-      const atEnd = event.currentTarget.selectionEnd === line.length;
-      if (event.shiftKey || line.trim() === "" || (offered === null && !atEnd)) return null; // the focus moves
+      if (event.shiftKey || line.trim() === "") return null; // the focus moves
       if (offered !== null) next();
-      else void complete();
+      else if (event.currentTarget.selectionEnd === line.length) void complete();
+      else return null;
       return true;
     }
     if (offered === null) return null;

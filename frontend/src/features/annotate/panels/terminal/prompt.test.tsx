@@ -97,7 +97,7 @@ describe("Tab in the line of a terminal", () => {
     await user.tab();
     expect(document.activeElement).toBe(screen.getByRole("button", { name: "Next" }));
     expect(onComplete).not.toHaveBeenCalled();
-    expect(line.getAttribute("aria-description")).toContain("Shift+Tab");
+    expect(document.getElementById(line.getAttribute("aria-describedby") ?? "")?.textContent).toContain("Shift+Tab");
   });
 
   it("drops an answer to a line that was written on", async () => {
