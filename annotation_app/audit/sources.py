@@ -24,8 +24,8 @@ def current_source() -> str:
 
 
 def source_begin(kind: SourceKind, name: str = "") -> None:
-    """From now on work was begun so, until the surrounding `source_context` ends. `name` says by which token, command
-    or job."""
+    """Note how the work that follows was begun, until the surrounding `source_context` ends. `name` is that of the
+    token, command or job."""
     _source.set(_joined(kind, name))
 
 

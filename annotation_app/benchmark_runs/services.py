@@ -37,7 +37,7 @@ from protocol.trajectory.mcp_servers import add_mcp_servers
 from protocol.trajectory.tasks import Task as TaskDefinition
 
 UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
-ENDS_OR_BEGINS_MESSAGE = "The command of this run ends or begins just now: try again."
+ENDS_OR_BEGINS_MESSAGE = "The command of this run is starting or ending: try again."
 RUN_TAIL = re.compile(r"-[0-9a-f]{6}$")
 """What ends the name of a run that was started here."""
 

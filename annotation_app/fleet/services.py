@@ -158,8 +158,8 @@ def warm(*, user: User, image: str, count: int) -> None:
 
 
 def quota_set(*, user: User, scope: Literal["user", "pool"], name: str, limit: int | None) -> None:
-    """Set or lift a limit. Raises Forbidden, Conflict, and NotFound where a limit is for a name that nobody has: it
-    would limit nothing. One may be lifted whoever has the name."""
+    """Set or lift a limit. Raises Forbidden, Conflict, and NotFound where a limit is for a name that no one has: it
+    would limit nothing. A limit can be lifted for any name."""
     if user.has_role(Role.ADMIN) and limit is not None and not _holds_machines(scope, name):
         raise NotFound(f"There is no {'person' if scope == 'user' else 'pool'} with this name.", field="name")
     _query_as_admin(user, lambda fleet: fleet.set_quota(Quota(scope=scope, name=name, limit=limit)))

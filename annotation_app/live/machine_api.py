@@ -19,7 +19,6 @@ from pydantic import Field
 from annotation_app.accounts.selectors import user_of
 from annotation_app.episodes import selectors, services
 from annotation_app.errors import Conflict, Forbidden, Invalid, TooLarge
-from annotation_app.tasks.selectors import pool_has_credentials
 from protocol.actions.types import MAX_FILE, FilePath
 from protocol.base import FrozenModel
 from protocol.blobs import BlobRef
@@ -54,9 +53,10 @@ def folder_get(request: HttpRequest, episode_id: UUID, path: FilePath = ".") -> 
 @router.post("/episodes/{uuid:episode_id}/completions", response=CommandCompletion)
 def command_complete(request: HttpRequest, episode_id: UUID, body: CompletionRequest) -> CommandCompletion:
     """What the machine's own shell offers at the end of a command line. Not offered where the machine has no such
-    shell, where it does not answer in time, and in pools with secrets, whose values a name may show."""
+    shell, where it does not answer in time, and where the pool has secrets or had one since the episode began: a name
+    may show its value."""
     _require_steering(request, episode_id)
-    if pool_has_credentials(pool=selectors.machine_of(episode_id=episode_id).pool):
+    if selectors.episode_has_secrets(episode_id=episode_id):
         return CommandCompletion(offered=False)
 
     async def query(machine: Machine) -> CommandCompletion:
@@ -71,10 +71,10 @@ def command_complete(request: HttpRequest, episode_id: UUID, body: CompletionReq
 
 @router.get("/episodes/{uuid:episode_id}/texts", response=ScreenTexts)
 def texts_get(request: HttpRequest, episode_id: UUID) -> ScreenTexts:
-    """Titles of windows and words on the screen. Empty where the machine knows none or does not answer in time, and in
-    pools with secrets, whose values may be shown."""
+    """Titles of windows and words on the screen. Empty where the machine knows none or does not answer in time, and
+    where the pool has secrets or had one since the episode began: their values may be shown."""
     _require_steering(request, episode_id)
-    if pool_has_credentials(pool=selectors.machine_of(episode_id=episode_id).pool):
+    if selectors.episode_has_secrets(episode_id=episode_id):
         return ScreenTexts()
 
     async def query(machine: Machine) -> ScreenTexts:

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Collection, Iterable
+from datetime import datetime
 from functools import cache, lru_cache, partial
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from django.utils import timezone
 import protocol.trajectory.tasks
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import can_see_all_work
+from annotation_app.audit.models import AuditEntry
 from annotation_app.compiled_queries import CompiledQuery
 from annotation_app.encryption import decrypt_value
 from annotation_app.errors import Invalid
@@ -217,9 +219,10 @@ def pools_of(*, user: User) -> list[PoolSummary]:
     ]
 
 
-def pool_has_credentials(*, pool: str) -> bool:
-    """Whether the pool of this name has secrets."""
-    return Credential.objects.filter(pool__name=pool).exists()
+def pool_had_credentials(*, pool_id: int, since: datetime) -> bool:
+    """Whether the pool has secrets, or one of its secrets was removed after this moment."""
+    removed = AuditEntry.objects.filter(subject=f"pool:{pool_id}", verb="credential.removed", at__gte=since)
+    return Credential.objects.filter(pool=pool_id).exists() or removed.exists()
 
 
 def credentials_of(*, pool: str) -> dict[str, TaskSecret]:

@@ -1,9 +1,13 @@
 """Steps of a browser test that complete what a person has begun to write."""
 
-from playwright.async_api import expect
+import re
+
+from playwright.async_api import Locator, expect
 
 from tests.e2e.episode_page import BOUND_MS, EpisodePage
 from tests.e2e.test_pages import assert_accessible
+
+MAX_TRIES = 20
 
 
 async def complete_by_tab(episode_page: EpisodePage, text: str) -> None:
@@ -20,6 +24,20 @@ async def complete_by_tab(episode_page: EpisodePage, text: str) -> None:
     await expect(episode_page.line).to_have_text(f'type_text("{text}")', timeout=BOUND_MS)
     await page.keyboard.press("Escape")
     await page.keyboard.press("Escape")
+
+
+async def list_completions(line: Locator, text: str) -> None:
+    """Tab lists what a terminal's line may go on as. Asked again where bash did not answer in the second it has."""
+    page = line.page
+    for _ in range(MAX_TRIES):
+        await line.fill("")
+        await line.fill(text)
+        await page.keyboard.press("Tab")
+        answered = page.get_by_role("status").filter(has_text=re.compile(r"^Completions: \d"))
+        await expect(answered).to_have_count(1, timeout=BOUND_MS)
+        if await answered.text_content() != "Completions: 0":
+            break
+    await expect(page.get_by_role("option").first).to_be_visible(timeout=BOUND_MS)
 
 
 async def continue_by_tab(episode_page: EpisodePage) -> None:

@@ -8,6 +8,7 @@ from playwright.async_api import Locator, expect
 
 from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform
 from protocol.actions.types import CallTool, ReadFile, RunCode, RunCommand, TypeTerminal, UploadFile, WriteFile
+from tests.e2e.completion import list_completions
 from tests.e2e.conftest import SignIn
 from tests.e2e.episode_page import BOUND_MS, EpisodePage, open_queue
 from tests.e2e.test_pages import assert_accessible, assert_no_scrolling
@@ -91,9 +92,7 @@ async def test_a_task_is_done_from_the_panels(
     await panels.open("s", "Terminal")
     command = page.get_by_role("textbox", name="Command to run")
     await expect(command).to_be_focused(timeout=BOUND_MS)
-    await command.fill("ca")
-    await page.keyboard.press("Tab")
-    await expect(page.get_by_role("option").first).to_be_visible(timeout=BOUND_MS)
+    await list_completions(command, "ca")
     await page.keyboard.press("ArrowDown")
     await assert_accessible(page, "list of completions")
     await command.fill("rm sett")

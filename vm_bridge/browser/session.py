@@ -16,7 +16,7 @@ from vm_bridge.browser.exact_clock import ExactClock
 from vm_bridge.browser.frame_stream import FrameStream
 from vm_bridge.browser.input import InputDispatcher
 from vm_bridge.browser.interfaces import EngineInterface
-from vm_bridge.browser.page import Page, evaluation_value
+from vm_bridge.browser.page import SCRIPT_SECONDS, Page, evaluation_value
 from vm_bridge.browser.pipe import CALL_SECONDS, CdpPayload
 from vm_bridge.browser.request_interception import RequestInterceptor
 from vm_bridge.browser.script_clock import ScriptClock
@@ -219,9 +219,11 @@ class Session(InputDispatcher):
         async with self._frame_lock:
             return await self.time.picture(kind, quality, passive=passive)
 
-    async def evaluate(self, expression: str, *, world: Literal["main", "own"] = "main") -> Any:
-        """The value of a script in the active page. Raises ScriptFailed."""
-        return await self.active.evaluate(expression, world=world)
+    async def evaluate(
+        self, expression: str, *, world: Literal["main", "own"] = "main", seconds: float = SCRIPT_SECONDS
+    ) -> Any:
+        """The value of a script in the active page, which is stopped after so many seconds. Raises ScriptFailed."""
+        return await self.active.evaluate(expression, world=world, seconds=seconds)
 
     # Its life
 

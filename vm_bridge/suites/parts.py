@@ -3,14 +3,17 @@
 import re
 
 from protocol.trajectory.observations import PageLayout
-from vm_bridge.browser import Session
+from vm_bridge.browser import ScriptFailed, Session
 
 WORD = re.compile(r"\w[\w@.+-]{2,}\w")
 MAX_WORDS, MAX_WORD = 500, 100
-SCRIPT = """(() => {
+WORDS_SECONDS = 1.0
+"""Longest that the page's words are looked for, since no act is done meanwhile."""
+SCRIPT = """((withEditable) => {
   const CLICKED = "button, a, label, input, [role=tab], [role=menuitem], [data-at], .ui-button, .alink";
   const UNSEEN = ["SCRIPT", "STYLE", "TEXTAREA", "OPTION"];
-  const MOST = 120, SHRUNK = 0.2;
+  const MOST = 120, MOST_LETTERS = 50000, SHRUNK = 0.2;
+  let measured = 0;
   const parts = [];
   const kindOf = (node) => {
     const box = node.closest("label")?.querySelector("input")?.type;
@@ -38,12 +41,17 @@ SCRIPT = """(() => {
     });
   };
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), range = document.createRange();
-  for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+  const isDone = () => parts.length >= MOST || measured >= MOST_LETTERS;
+  for (let node = walk.nextNode(); node && !isDone(); node = walk.nextNode()) {
     const parent = node.parentElement;
-    if (!node.data.trim() || UNSEEN.includes(parent.tagName)) continue;
-    if (getComputedStyle(parent).visibility !== "visible") continue;
+    if (!node.data.trim() || UNSEEN.includes(parent.tagName) || (!withEditable && parent.isContentEditable)) continue;
+    range.selectNodeContents(node);
+    const around = range.getBoundingClientRect();
+    if (around.right < 0 || around.bottom < 0 || around.left >= innerWidth || around.top >= innerHeight) continue;
+    const style = getComputedStyle(parent);
+    if (style.visibility !== "visible" || style.webkitTextSecurity !== "none") continue;
     let letters = [];
-    for (let i = 0; i < node.data.length; i++) {
+    for (let i = 0; i < node.data.length && !isDone(); i++, measured++) {
       range.setStart(node, i);
       range.setEnd(node, i + 1);
       const rect = range.getClientRects()[0];
@@ -57,19 +65,23 @@ SCRIPT = """(() => {
     add(parent, letters);
   }
   return { parts };
-})()"""
+})"""
+"""A function of whether editable text is read. What the page shows as dots is never read."""
 
 
 async def read_parts(session: Session) -> str:
     """The page's parts as JSON (`PageLayout`). Changes nothing. Raises ScriptFailed."""
-    return PageLayout.model_validate(await session.evaluate(SCRIPT, world="own")).model_dump_json()
+    return PageLayout.model_validate(await session.evaluate(f"{SCRIPT}(true)", world="own")).model_dump_json()
 
 
 async def read_words(session: Session) -> tuple[str, ...]:
-    """The page's words of four characters or more, each once, in reading order; what input fields hold is none of them.
-
-    Changes nothing. Raises ScriptFailed.
+    """The page's words of four characters or more, each once, in reading order. Not those of input fields and editable
+    text; none if the page does not answer in `WORDS_SECONDS`. Changes nothing.
     """
-    layout = PageLayout.model_validate(await session.evaluate(SCRIPT, world="own"))
+    try:
+        answer = await session.evaluate(f"{SCRIPT}(false)", world="own", seconds=WORDS_SECONDS)
+    except ScriptFailed:
+        return ()
+    layout = PageLayout.model_validate(answer)
     words = (word for part in layout.parts for word in WORD.findall(part.text) if len(word) <= MAX_WORD)
     return tuple(dict.fromkeys(words))[:MAX_WORDS]

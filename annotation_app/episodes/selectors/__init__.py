@@ -23,7 +23,7 @@ from annotation_app.episodes.schemas import EpisodePage, EpisodeSummary
 from annotation_app.errors import Forbidden, NotFound
 from annotation_app.policies.selectors import PolicyServer
 from annotation_app.tasks.models import AssignmentState
-from annotation_app.tasks.selectors import can_annotate, policy_server_in, tasks_blinded_for
+from annotation_app.tasks.selectors import can_annotate, policy_server_in, pool_had_credentials, tasks_blinded_for
 from protocol.base import FrozenModel
 from protocol.evaluation.judge_prompts import without_references
 from protocol.messages.events import EpisodeState
@@ -255,6 +255,15 @@ def machine_of(*, episode_id: UUID) -> StoredMachine:
         speculation=episode.task.pool.speculation,
         mcp_servers=episode.mcp_servers or {},
     )
+
+
+def episode_has_secrets(*, episode_id: UUID) -> bool:
+    """Whether the machine may show the value of a secret: the pool has one, or had one since the episode began.
+
+    Raises Episode.DoesNotExist.
+    """
+    pool_id, began = Episode.objects.values_list("task__pool_id", "created_at").get(pk=episode_id)
+    return pool_had_credentials(pool_id=pool_id, since=began)
 
 
 def machine_host_of(*, episode_id: UUID) -> str:

@@ -94,21 +94,21 @@ def test_a_run_that_was_killed_is_begun_again_but_not_for_ever(researcher: Clien
     assert status(researcher, name) == "interrupted"
 
 
-def test_a_run_that_failed_is_told_at_home_started_again_and_deleted(world: World, begun: list[str]) -> None:
+def test_a_run_that_failed_is_listed_at_home_started_again_and_deleted(world: World, begun: list[str]) -> None:
     rene, rita, alma = (
         world.client(user_ensure(username=name, password=PASSWORD, name=name, roles=[role]))
         for name, role in (("rene", "researcher"), ("rita", "researcher"), ("alma", "admin"))
     )
 
-    def told(client: Client) -> list[str]:
+    def listed(client: Client) -> list[str]:
         return [item["run"] for item in client.get("/api/home").json()["items"] if item["kind"] == "evaluation"]
 
     name = start(rene, benchmark="file:mine.jsonl", file=SCRIPTED)["name"]
     run = selectors.runs_folder() / name
-    assert (rene.delete(f"/api/benchmarks/{name}").json()["code"], told(rene)) == ("run_active", [])
+    assert (rene.delete(f"/api/benchmarks/{name}").json()["code"], listed(rene)) == ("run_active", [])
     (run / run_folder.PENDING_FILE).unlink()
     (run / run_folder.LOG_FILE).write_text("bridge_unavailable: it is gone\n")
-    assert (told(rene), told(alma), told(rita)) == ([name], [name], [])
+    assert (listed(rene), listed(alma), listed(rita)) == ([name], [name], [])
     row = rene.get(f"/api/benchmarks/{name}").json()["run"]
     assert (row["can_restart"], row["can_delete"]) == (True, True)
     assert rita.get(f"/api/benchmarks/{name}").json()["run"]["can_delete"] is False
@@ -117,7 +117,7 @@ def test_a_run_that_failed_is_told_at_home_started_again_and_deleted(world: Worl
     assert request is not None
     assert request.words[:2] == ("--tasks", str(run.with_name(again) / "mine.jsonl"))
     assert (run.with_name(again) / "mine.jsonl").read_text() == SCRIPTED
-    assert (status(rene, again), told(rene)) == ("waiting", [])
+    assert (status(rene, again), listed(rene)) == ("waiting", [])
     assert rita.delete(f"/api/evaluations/run:{name}").json()["code"] == "forbidden"
     with running(name):
         assert rene.delete(f"/api/benchmarks/{name}").json()["code"] == "run_active"
@@ -127,7 +127,7 @@ def test_a_run_that_failed_is_told_at_home_started_again_and_deleted(world: Worl
     assert not list(selectors.deleted_folder().iterdir())
 
 
-def test_a_failed_run_is_told_until_the_same_tasks_levels_and_size_are_attempted(
+def test_a_failed_run_is_listed_until_the_same_tasks_levels_and_size_are_attempted(
     world: World, begun: list[str], revision: PolicyRevision
 ) -> None:
     rene = world.client(user_ensure(username="rene", password=PASSWORD, name="rene", roles=["researcher"]))
@@ -135,14 +135,14 @@ def test_a_failed_run_is_told_until_the_same_tasks_levels_and_size_are_attempted
     failed = start(rene, **wanted)["name"]
     (selectors.runs_folder() / failed / run_folder.PENDING_FILE).unlink()
 
-    def told() -> list[str]:
+    def listed() -> list[str]:
         return [item["run"] for item in rene.get("/api/home").json()["items"] if item["kind"] == "evaluation"]
 
     for other in ({"tasks": ["maze"]}, {"levels": [1]}, {"size": [320, 240]}, {"size": None}):
         start(rene, **wanted | other)
-        assert told() == [failed], other
+        assert listed() == [failed], other
     start(rene, **wanted | {"tasks": ["snake", "maze"]})
-    assert told() == []
+    assert listed() == []
 
 
 def test_a_run_in_a_folder_of_another_mount_is_deleted_and_a_link_is_refused(

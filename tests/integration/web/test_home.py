@@ -172,7 +172,7 @@ def test_a_policy_that_is_overridden_more_than_before(world: World, alma: User) 
     assert json.loads(json.dumps(cache.get(CACHE_KEY))), "the cache of the web app keeps JSON"
 
 
-def test_a_failed_job_is_told_until_it_is_done_again(world: World, alma: User) -> None:
+def test_a_failed_job_is_listed_until_it_is_done_again(world: World, alma: User) -> None:
     ended = {"requested_by": world.ravi, "finished_at": timezone.now()}
     Export.objects.create(**ended, status="failed", error="The disk is full.")
     failed = item_of(world, alma, "job")

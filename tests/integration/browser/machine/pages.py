@@ -32,7 +32,11 @@ SCRIPTS = {
     "counter": "window.game = {score: 0}; go(() => { game.score += 1; say(game.score + ' ' + Math.random()) })",
     "words": """
       say("Reservation of two seats");
-      document.body.insertAdjacentHTML("beforeend", "<input type=password value=hunter22><p hidden>solution</p>");
+      document.body.insertAdjacentHTML("beforeend", `<input type=password value=hunter22><p hidden>solution</p>
+        <p contenteditable style="position: absolute; top: 200px">a <b>draft</b></p>
+        <p style="position: absolute; top: 250px; -webkit-text-security: disc">masked</p>`);
+      const long = "beneath ".repeat(8000);
+      document.body.insertAdjacentHTML("afterbegin", `<p style="position: absolute; top: 2000px">${long}</p>`);
       window.game = {score: 0};
     """,
     "timed": "window.game = {score: 0}; go(() => { game.score += 1; say(game.score) })",

@@ -9,11 +9,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation_app.accounts.models import User
+from annotation_app.accounts.services import user_ensure
 from annotation_app.episodes.models import Episode
 from annotation_app.live.store import run_in_db_thread
+from annotation_app.pools.services import credential_remove
 from annotation_app.tasks.models import Credential
 from protocol.blobs import BlobRef
-from tests.integration.web.conftest import EpisodeSocket, Stack, World
+from tests.integration.web.conftest import PASSWORD, EpisodeSocket, Stack, World
 
 BYTES = bytes(range(256)) * 3
 
@@ -28,6 +30,11 @@ def browser_request(world: World, user: User, method: str, path: str, **body: An
 def add_credential(episode_id: str) -> None:
     pool = Episode.objects.get(pk=episode_id).task.pool
     Credential.objects.create(pool=pool, name="PASSWORD", sealed="sealed")
+
+
+def remove_credential(episode_id: str) -> None:
+    admin = user_ensure(username="alex", password=PASSWORD, name="Alex", roles=["admin"])
+    credential_remove(user=admin, pool_id=Episode.objects.get(pk=episode_id).task.pool_id, name="PASSWORD")
 
 
 async def ask(stack: Stack, desk: EpisodeSocket, method: str, path: str, user: User | None = None, **body: Any) -> Any:
@@ -62,9 +69,10 @@ async def test_a_file_goes_in_and_comes_out_again(stack: Stack) -> None:
     assert offered.json() == {"offered": True, "start": 4, "options": ["notes.html"], "more": False}
     texts = (await ask(stack, desk, "get", "texts")).json()
     assert texts == {"titles": ["Painted desktop"], "words": ["Painted", "buttons"]}
-    await run_in_db_thread(add_credential, episode_id=desk.episode_id)
-    assert (await ask(stack, desk, "post", "completions", **asked)).json()["offered"] is False
-    assert (await ask(stack, desk, "get", "texts")).json() == {"titles": [], "words": []}
+    for change_secrets in (add_credential, remove_credential):  # the machine may still show one that was removed
+        await run_in_db_thread(change_secrets, episode_id=desk.episode_id)
+        assert (await ask(stack, desk, "post", "completions", **asked)).json()["offered"] is False
+        assert (await ask(stack, desk, "get", "texts")).json() == {"titles": [], "words": []}
 
     brought = (await perform_step(desk, kind="download_file", path="notes.html"))["after"]["attachment"]
     blob = await ask(stack, desk, "get", f"blobs/{brought['sha256']}")

@@ -13,6 +13,7 @@ from protocol.trajectory.observations import Observation, Transition, Verdict
 from tests.unit.annotation_app.live.test_secret_masking import text_observation
 from vm_bridge.errors import OutcomeUnknown, UnsupportedAction
 from vm_bridge.machine import Machine
+from vm_bridge.machine_io import ScreenTexts
 
 TYPE = TypeText(text="secret:SHOP\n")
 TYPING = frozenset({"type_text"})
@@ -27,6 +28,9 @@ class Page:
 
     async def observe(self, *, settle: bool = False) -> Observation:
         return text_observation(self.url).model_copy(update={"application": self.application})
+
+    async def screen_texts(self) -> ScreenTexts:
+        return ScreenTexts(words=("blue", "horse"))
 
     async def evaluate(self, *, answer: str = "") -> Verdict:
         return Verdict(success=False, score=0.0, reason=f"the field holds hunter2!, not {answer}")
@@ -157,6 +161,13 @@ async def test_after_a_crash_the_outcome_is_unknown() -> None:
     with pytest.raises(SecretNotAllowed):
         await machine.perform("c-2", TYPE)
     assert page.done == []
+
+
+async def test_no_text_of_the_screen_is_read_where_there_are_secrets() -> None:
+    several_words = EpisodeSecrets()
+    several_words.by_name = {"PHRASE": TaskSecret("blue horse", TYPING)}
+    assert await behind(Page("http://shop.test/"), several_words).screen_texts() == ScreenTexts()
+    assert (await behind(Page("http://shop.test/"), EpisodeSecrets()).screen_texts()).words == ("blue", "horse")
 
 
 async def test_acts_without_secrets_are_not_looked_at() -> None:

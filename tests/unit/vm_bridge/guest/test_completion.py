@@ -27,6 +27,7 @@ _completion_loader() { complete -F "_$1" "$1"; return 124; }
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(completion, "SECONDS", BOUND)
     for name in ("src/main.py", "src/my file.txt", "dir/a", ".hidden"):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
@@ -96,6 +97,9 @@ def test_options_are_bounded_and_so_is_the_time(folder: Path, monkeypatch: pytes
     found = complete("cat dir/e", folder)
     assert (len(found.options), found.options[0], found.more) == (100, "dir/entry-000", True)
     assert complete("x" * 5_000, folder).options == ()
+    monkeypatch.setattr(completion, "MAX_ENTRIES", 50)
+    assert complete("cat dir/e", folder).more, "some entries were not looked at"
+    assert complete("cat dir/entry-1000", folder).more
     monkeypatch.setattr(completion, "SECONDS", 0.3)
     assert complete("slow sr", folder, library=folder / "library").options == ("src/",), "paths, without its function"
 

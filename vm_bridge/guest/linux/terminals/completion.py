@@ -79,7 +79,7 @@ class Completion:
     start: int
     options: tuple[str, ...]
     more: bool
-    """Whether there are more than `MAX_OPTIONS`."""
+    """Whether there may be others: more than `MAX_OPTIONS`, or a folder of more than `MAX_ENTRIES` entries."""
 
 
 def complete(line: str, folder: Path, *, library: Path = LIBRARY) -> Completion:
@@ -112,10 +112,10 @@ def folder_of(pid: int, fallback: Path) -> Path:
         return fallback
 
 
-def _bounded(start: int, options: Iterable[str]) -> Completion:
+def _bounded(start: int, options: Iterable[str], *, cut: bool = False) -> Completion:
     short = (one for one in sorted(set(options)) if len(one) <= MAX_OPTION)
     found = list(islice(short, MAX_OPTIONS + 1))
-    return Completion(start, tuple(found[:MAX_OPTIONS]), more=len(found) > MAX_OPTIONS)
+    return Completion(start, tuple(found[:MAX_OPTIONS]), more=cut or len(found) > MAX_OPTIONS)
 
 
 def _names(kind: str, prefix: str) -> list[str]:
@@ -149,13 +149,13 @@ def _paths(line: str, command: CommandLine, folder: Path) -> Completion:
     above = text[: len(text) - len(name)]
     try:
         with os.scandir(_path(above or ".", folder, command.quote)) as entries:
-            seen = islice(entries, MAX_ENTRIES)
+            seen, cut = list(islice(entries, MAX_ENTRIES)), next(entries, None) is not None
             found = [entry for entry in seen if entry.name.startswith(name) and _offered(entry.name, name)]
             names = [f"{entry.name}/" if entry.is_dir() else entry.name for entry in found]
     except (OSError, ValueError):  # no folder, no right to it, a name that no file can have
         return Completion(start, (), more=False)
     quoted = (quote_word(above + one, command.quote) for one in names)
-    return _bounded(start, (one for one in quoted if one is not None))
+    return _bounded(start, (one for one in quoted if one is not None), cut=cut)
 
 
 def _offered(name: str, written: str) -> bool:

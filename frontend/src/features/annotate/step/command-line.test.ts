@@ -225,17 +225,27 @@ describe("keys that completion saves", () => {
 
 describe("the machine's shell", () => {
   it.each([
-    ['run_command("cat no‸', { line: "cat no", before: "", session: null, from: 12, to: 19 }],
-    ['run_command("cat \\"no‸")', { line: 'cat "no', before: "", session: null, from: 12, to: 22 }],
-    ["run_command('cat no‸', 5)", { line: "cat no", before: "", session: null, from: 12, to: 20 }],
-    ['type_terminal("cd /\\nls ‸")', { line: "ls ", before: "cd /\n", session: "main", from: 14, to: 25 }],
-    ['type_terminal("ls ‸", "other")', { line: "ls ", before: "", session: "other", from: 14, to: 19 }],
+    ['run_command("cat no‸', { line: "cat no", before: "", after: "", session: null, from: 12, to: 19 }],
+    ['run_command("cat \\"no‸")', { line: 'cat "no', before: "", after: "", session: null, from: 12, to: 22 }],
+    ["run_command('cat no‸', 5)", { line: "cat no", before: "", after: "", session: null, from: 12, to: 20 }],
+    ['type_terminal("cd /\\nls ‸")', { line: "ls ", before: "cd /\n", after: "", session: "main", from: 14, to: 25 }],
+    ['type_terminal("ls ‸", "other")', { line: "ls ", before: "", after: "", session: "other", from: 14, to: 19 }],
+    ['run_command("cat no‸ | sort")', { line: "cat no", before: "", after: " | sort", session: null, from: 12, to: 27 }],
+    ['run_command("cat no‸ | so', { line: "cat no", before: "", after: " | so", session: null, from: 12, to: 24 }],
   ])("is asked for %s", (marked, expected) => {
     expect(commandAt(...split(marked))).toEqual(expected);
   });
 
   it.each(['type_text("cat no‸")', 'run_command(‸"cat")', 'run_command("cat no"‸)', 'run_command("cat", 5‸)', "run_command(cat‸)", 'run_command("cat \\‸'])("is not asked for %s", (marked) => {
     expect(commandAt(...split(marked))).toBeNull();
+  });
+
+  it("leaves what stands behind the caret", () => {
+    const place = commandAt(...split('run_command("cat no‸ | grep \\"a\\"")'));
+    const answer = { offered: true, start: 4, options: ["notes.md"], more: false };
+    expect(place && shellSuggestions(place, answer)).toEqual([
+      { label: "notes.md", insert: '"cat notes.md | grep \\"a\\""', caret: 13, detail: "shell" },
+    ]);
   });
 
   it("writes what it offers into the text, quoted", () => {

@@ -10,8 +10,9 @@ import type { Suggestion } from "./completion";
 export interface CommandPlace {
   /** Up to the caret; of several lines the last one. */
   readonly line: string;
-  /** What is written before that line. */
+  /** What is written before that line, and behind the caret. */
   readonly before: string;
+  readonly after: string;
   /** The terminal it is for; null for a command that is run by itself. */
   readonly session: string | null;
   /** Where the argument stands in the call. */
@@ -27,7 +28,7 @@ export async function completeCommand(episodeId: string, line: string, session: 
   if (line.trim() === "" || line.length > MAX_LINE) return null;
   try {
     const answer = await request("POST", `/episodes/${encodeURIComponent(episodeId)}/completions`, { line, session });
-    return answer.options.length > 0 ? answer : null;
+    return answer.options.length > 0 || answer.more ? answer : null;
   } catch {
     return null; // whoever types can go on typing
   }
@@ -42,9 +43,10 @@ export function commandAt(text: string, caret: number): CommandPlace | null {
   const from = part.from + text.slice(part.from).search(/\S|$/);
   const begun = quotedText(text.slice(from, caret));
   if (begun === null) return null;
+  const after = textIn(text.slice(from, part.to)).slice(begun.length);
   const lineStart = begun.lastIndexOf("\n") + 1;
   const session = place.kind === "run_command" ? null : sessionOf(text, second);
-  return { line: begun.slice(lineStart), before: begun.slice(0, lineStart), session, from, to: part.to };
+  return { line: begun.slice(lineStart), before: begun.slice(0, lineStart), after, session, from, to: part.to };
 }
 
 /** What a quoted text that is not closed yet means; null where it is none. */
@@ -53,6 +55,12 @@ function quotedText(written: string): string | null {
   if (quote !== '"' && quote !== "'") return null;
   const [begun, behind] = tokenize(written + quote);
   return typeof begun?.value === "string" && behind === undefined ? begun.value : null;
+}
+
+/** What a quoted text means, whether it is closed or not. */
+function textIn(written: string): string {
+  const value = tokenize(written)[0]?.value;
+  return typeof value === "string" ? value : (quotedText(written) ?? "");
 }
 
 function sessionOf(text: string, part: { readonly from: number; readonly to: number } | undefined): string {
@@ -67,10 +75,10 @@ export function completedLines(line: string, { start, options }: Pick<CommandCom
 }
 
 /** What the shell's answer may write at a place. */
-export function shellSuggestions({ line, before }: CommandPlace, answer: CommandCompletion): Suggestion[] {
+export function shellSuggestions({ line, before, after }: CommandPlace, answer: CommandCompletion): Suggestion[] {
   return completedLines(line, answer).map((completed, index) => {
-    const insert = JSON.stringify(before + completed);
-    return { label: answer.options[index] ?? completed, insert, caret: insert.length - 1, detail: "shell" };
+    const caret = JSON.stringify(before + completed).length - 1;
+    return { label: answer.options[index] ?? completed, insert: JSON.stringify(before + completed + after), caret, detail: "shell" };
   });
 }
 

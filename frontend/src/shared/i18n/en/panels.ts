@@ -29,6 +29,8 @@ export const panelMessages = {
   "terminal.placeholder": "Enter makes it a step",
   "terminal.completions": "Completions",
   "terminal.completions.count": "Completions: {count}",
+  "terminal.completions.more": "There are more. Type on to narrow the list.",
+  "terminal.line.keys": "At the end of the line, Tab completes it. Shift+Tab, or Tab in an empty line, moves the focus. Esc leaves the line.",
   "terminal.command": "Command to run",
   "terminal.type_into": "Line for the session {session}",
   "terminal.screen": "Screen of the session {session}",

@@ -30,6 +30,8 @@ export const panelMessages: Record<keyof typeof english, Message> = {
   "terminal.placeholder": "按 Enter 成为一个步骤",
   "terminal.completions": "补全",
   "terminal.completions.count": "补全：{count} 项",
+  "terminal.completions.more": "还有更多。继续输入可缩小列表。",
+  "terminal.line.keys": "光标在行尾时，按 Tab 补全。按 Shift+Tab，或在空行按 Tab，可移动焦点。按 Esc 离开此行。",
   "terminal.command": "要运行的命令",
   "terminal.type_into": "输入到会话 {session}",
   "terminal.screen": "会话 {session} 的屏幕",

@@ -11,12 +11,14 @@ export interface LineCompletion {
   readonly labels: readonly string[];
   /** The whole line with each of them. */
   readonly lines: readonly string[];
+  /** Whether there are options besides these. */
+  readonly more: boolean;
 }
 
-/** `offered` is null while no list is shown. Tab asks, and writes what all options begin with. */
+/** `offered` is null while no list is shown. Tab asks, and writes what all options begin with if it knows all of them. */
 export function useLineCompletion(line: string, setLine: (line: string) => void, ask: (line: string) => Promise<LineCompletion | null>) {
   const [offered, setOffered] = useState<LineCompletion | null>(null);
-  const [count, setCount] = useState<number | null>(null);
+  const [count, setCount] = useState<string | null>(null);
   const current = useRef(line);
   useEffect(() => {
     current.current = line;
@@ -26,10 +28,11 @@ export function useLineCompletion(line: string, setLine: (line: string) => void,
   const complete = async () => {
     const found = await ask(line);
     if (current.current !== line) return; // it was written on meanwhile
-    const begun = commonBeginning(found?.lines ?? []);
-    if (begun.length > line.length || found?.lines.length === 1) setLine(begun);
-    setCount(found?.lines.length ?? 0);
-    setOffered(found !== null && found.lines.length > 1 ? found : null);
+    const { lines, more } = found ?? { lines: [], more: false };
+    const begun = more ? line : commonBeginning(lines);
+    if (begun.length > line.length || (lines.length === 1 && !more)) setLine(begun);
+    setCount(`${lines.length}${more ? "+" : ""}`);
+    setOffered(lines.length > 1 || (more && lines.length === 1) ? found : null);
   };
   const accept = (chosen: string) => {
     setLine(chosen);
@@ -47,9 +50,10 @@ export function useLineCompletion(line: string, setLine: (line: string) => void,
   /** True for a key that is dealt with, false for one that the list itself deals with, null for any other. */
   const takeKey = (event: KeyboardEvent<HTMLInputElement>): boolean | null => {
     if (event.key === "Tab") {
-      if (event.shiftKey || line.trim() === "") return null; // the focus goes on
+      if (event.shiftKey || line.trim() === "") return null; // the focus moves
       if (offered !== null) next();
       else if (event.currentTarget.selectionEnd === line.length) void complete();
+      else return null;
       return true;
     }
     if (offered === null) return null;
@@ -65,7 +69,7 @@ export function useLineCompletion(line: string, setLine: (line: string) => void,
 interface ListProps {
   readonly store: ComboboxStore;
   readonly offered: LineCompletion | null;
-  readonly count: number | null;
+  readonly count: string | null;
   readonly onAccept: (line: string) => void;
   readonly children: ReactElement;
 }
@@ -81,6 +85,7 @@ export function CompletionList({ store, offered, count, onAccept, children }: Li
         <Combobox.Options aria-label={t("terminal.completions")} className={styles.completions}>
           {offered?.lines.map((whole, index) => <Combobox.Option key={whole} value={whole}>{offered.labels[index]}</Combobox.Option>)}
         </Combobox.Options>
+        {offered?.more === true && <Combobox.Footer>{t("terminal.completions.more")}</Combobox.Footer>}
       </Combobox.Dropdown>
     </Combobox>
   );

@@ -14,7 +14,7 @@ function renderPrompt() {
   const [onSubmit, onLeave] = [vi.fn(), vi.fn()];
   const onComplete = vi.fn((line: string) => {
     const labels = FILES.filter((name) => name.startsWith(line.slice(4)));
-    return Promise.resolve(labels.length > 0 ? { labels, lines: labels.map((name) => `cat ${name}`) } : null);
+    return Promise.resolve(labels.length > 0 ? { labels, lines: labels.map((name) => `cat ${name}`), more: false } : null);
   });
   render(
     <MantineProvider env="test">
@@ -46,7 +46,7 @@ describe("Tab in the line of a terminal", () => {
     expect(onSubmit).toHaveBeenCalledExactlyOnceWith("cat notes.txt");
   });
 
-  it("takes a chosen option with Enter, which nobody else hears", async () => {
+  it("takes a chosen option with Enter, which no other handler hears", async () => {
     const { line, user, onSubmit } = renderPrompt();
     const heard = vi.fn();
     line.ownerDocument.body.addEventListener("keydown", heard);
@@ -81,12 +81,31 @@ describe("Tab in the line of a terminal", () => {
     expect(onComplete).toHaveBeenCalledOnce();
   });
 
+  it.each([[["report.ods"]], [["report.ods", "report.txt"]]])("writes nothing while there are more options than %s", async (labels) => {
+    const { line, user, onComplete } = renderPrompt();
+    onComplete.mockResolvedValueOnce({ labels, lines: labels.map((name) => `cat ${name}`), more: true });
+    await user.type(line, "cat r{Tab}");
+    expect((await screen.findAllByRole("option")).map(({ textContent }) => textContent)).toEqual(labels);
+    expect(line.value).toBe("cat r");
+    expect(screen.getByRole("status").textContent).toBe(`Completions: ${labels.length}+`);
+    expect(screen.getByText("There are more. Type on to narrow the list.")).toBeTruthy();
+  });
+
+  it("moves on from inside the line, and says how to leave it", async () => {
+    const { line, user, onComplete } = renderPrompt();
+    await user.type(line, "cat r{ArrowLeft}");
+    await user.tab();
+    expect(document.activeElement).toBe(screen.getByRole("button", { name: "Next" }));
+    expect(onComplete).not.toHaveBeenCalled();
+    expect(document.getElementById(line.getAttribute("aria-describedby") ?? "")?.textContent).toContain("Shift+Tab");
+  });
+
   it("drops an answer to a line that was written on", async () => {
     const { line, user, onComplete } = renderPrompt();
-    let answer: (lines: null | { labels: string[]; lines: string[] }) => void = () => undefined;
+    let answer: (lines: null | { labels: string[]; lines: string[]; more: boolean }) => void = () => undefined;
     onComplete.mockReturnValueOnce(new Promise((resolve) => (answer = resolve)));
     await user.type(line, "cat r{Tab}x");
-    answer({ labels: ["report.ods"], lines: ["cat report.ods"] });
+    answer({ labels: ["report.ods"], lines: ["cat report.ods"], more: false });
     await user.type(line, "y");
     expect(line.value).toBe("cat rxy");
   });

@@ -1,5 +1,6 @@
 /** The line of a terminal: what is written becomes a step, the arrow keys bring back what was written before, Tab completes. */
-import { useState, type KeyboardEvent, type Ref } from "react";
+import { VisuallyHidden } from "@mantine/core";
+import { useId, useState, type KeyboardEvent, type Ref } from "react";
 
 import { useI18n } from "@/shared/i18n/i18n";
 
@@ -22,6 +23,7 @@ interface Props {
 
 export function Prompt({ ref, sign, label, disabled, history, onSubmit, onInterrupt, onLeave, onComplete }: Props) {
   const { t } = useI18n();
+  const keys = useId();
   const [line, setLine] = useState("");
   const [back, setBack] = useState(0);
   const { list, offered, count, accept, close, takeKey } = useLineCompletion(line, setLine, onComplete);
@@ -60,6 +62,7 @@ export function Prompt({ ref, sign, label, disabled, history, onSubmit, onInterr
         <input
           ref={ref}
           aria-label={label}
+          aria-describedby={keys}
           placeholder={t("terminal.placeholder")}
           value={line}
           disabled={disabled}
@@ -75,6 +78,7 @@ export function Prompt({ ref, sign, label, disabled, history, onSubmit, onInterr
           onKeyDown={key}
         />
       </CompletionList>
+      <VisuallyHidden id={keys}>{t("terminal.line.keys")}</VisuallyHidden>
     </div>
   );
 }

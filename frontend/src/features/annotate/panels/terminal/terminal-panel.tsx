@@ -68,7 +68,7 @@ export function TerminalPanel() {
           onSubmit={submit}
           onComplete={async (line) => {
             const answer = await completeCommand(episode.id, line, single ? null : tab);
-            return answer && { labels: answer.options, lines: completedLines(line, answer) };
+            return answer && { labels: answer.options, lines: completedLines(line, answer), more: answer.more };
           }}
           onLeave={() => focusOn(viewportRef)}
         />
