@@ -118,7 +118,7 @@ export function useWorkspace(): Workspace {
 export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspace {
   const { session, drafts } = live;
   const { episode } = view;
-  const { draft, setDraft } = useDraft(episode, drafts, live.rejection);
+  const { draft, setDraft } = useDraft(episode, drafts, live.rejection, live.discarded);
   const [mode, setMode] = useState<Mode>("point");
   const [dialog, setOpenDialog] = useState<Dialog | null>(null);
   const [viewedStep, setViewedStep] = useState<number | null>(null);
