@@ -203,7 +203,8 @@ class RoomRegistry:
         live = room.driver.state if room.driver is not None else None
         if live is not None and live.version == state.version:
             state = state.model_copy(update={name: getattr(live, name) for name in UNSTORED_FIELDS})
-        return Snapshot(state=state, control=room.control_of(connection))
+        acts_as = connection.assistant.pseudonym if connection.assistant else None
+        return Snapshot(state=state, control=room.control_of(connection), acts_as=acts_as)
 
     async def close(self) -> None:
         """Stop every runner; the episodes stay as they are, for the next process."""

@@ -139,7 +139,7 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
 
   const composed = useMemo(() => compose(draft, episode), [draft, episode]);
   const steps = useMemo(() => withoutUndone(episode.steps), [episode.steps]);
-  const owed = useMemo(() => withOwedThoughts(steps), [steps]);
+  const owed = useMemo(() => withOwedThoughts(steps, view.actsAs), [steps, view.actsAs]);
   const canAct = view.control === "mine" && episode.status === "running";
   const situation = { episode, connection: live.connection, canAct, viewedStep };
   const canAccept = (proposal: Proposal | undefined) => mayAccept(situation, proposal);
