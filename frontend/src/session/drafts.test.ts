@@ -139,7 +139,7 @@ describe("texts of forms", () => {
     };
     const drafts = draftStore({ lasting: storage, tab: memory() }, 1);
     for (const id of ["e1", "e2", "e3"]) drafts.saveTexts(id, "cell", { code: "x".repeat(200_000) });
-    expect(["e1", "e2", "e3"].map((id) => drafts.loadTexts(id, "cell")?.code.length)).toEqual([undefined, 200_000, 200_000]);
+    expect(["e1", "e2", "e3"].map((id) => drafts.loadTexts(id, "cell")?.code?.length)).toEqual([undefined, 200_000, 200_000]);
     drafts.saveTexts("e3", "cell", { code: "x".repeat(300_000) });
     expect(drafts.loadTexts("e3", "cell")).toBeNull();
     setItem("theirs", "x".repeat(600_000));
