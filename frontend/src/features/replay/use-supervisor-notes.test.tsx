@@ -22,13 +22,13 @@ function open(answer: SupervisorNoteOut[]) {
 afterEach(() => vi.unstubAllGlobals());
 
 it("shows an imported episode's notes as its trajectory has them", async () => {
-  const shown = open([]);
-  await waitFor(() => expect(shown.current.notes).toMatchObject([STORED]));
-  expect(shown.current.nameOf("annotator-1")).toBeUndefined();
+  const hook = open([]);
+  await waitFor(() => expect(hook.current.notes).toMatchObject([STORED]));
+  expect(hook.current.nameOf("annotator-1")).toBeUndefined();
 });
 
 it("names their authors where they are known", async () => {
-  const shown = open([NAMED]);
-  await waitFor(() => expect(shown.current.notes).toEqual([NAMED]));
-  expect(shown.current.nameOf("annotator-1")).toBe("Rosa");
+  const hook = open([NAMED]);
+  await waitFor(() => expect(hook.current.notes).toEqual([NAMED]));
+  expect(hook.current.nameOf("annotator-1")).toBe("Rosa");
 });
