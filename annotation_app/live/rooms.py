@@ -200,10 +200,10 @@ class RoomRegistry:
     async def snapshot(self, room: EpisodeRoom, connection: SocketConnection) -> Snapshot:
         """The whole state for a seat, with what only the runner knows of a running inference."""
         state = await run_in_db_thread(trajectories.episode_state, episode_id=room.episode_id)
-        live = room.driver.state if room.driver is not None else None
-        if live is not None and live.version == state.version:
+        if room.driver is not None and (live := room.driver.state) is not None and live.version == state.version:
             state = state.model_copy(update={name: getattr(live, name) for name in UNSTORED_FIELDS})
-        return Snapshot(state=state, control=room.control_of(connection))
+        acts_as = connection.assistant.pseudonym if connection.assistant else None
+        return Snapshot(state=state, control=room.control_of(connection), acts_as=acts_as)
 
     async def close(self) -> None:
         """Stop every runner; the episodes stay as they are, for the next process."""

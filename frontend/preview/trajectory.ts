@@ -142,6 +142,7 @@ export const trajectory = (running: boolean): Trajectory => ({
 export const snapshot = (running: boolean): Snapshot => ({
   type: "snapshot",
   control: "nobody",
+  acts_as: null,
   state: {
     id: "0192f0c4-0000-7000-8000-000000000101",
     version: STEP_SPECS.length,

@@ -147,6 +147,9 @@ class Snapshot(FrozenModel):
     type: Literal["snapshot"] = "snapshot"
     state: EpisodeState
     control: Control
+    acts_as: str | None = None
+    """The `acted_by` of steps that this socket decides: a supervisor's pseudonym, None for the annotator. None over
+    HTTP."""
 
 
 class StepStarted(_DurableEvent):

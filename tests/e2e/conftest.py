@@ -104,7 +104,7 @@ def sign_in(browser: Browser, platform: TemporaryPlatform, sessions: Sessions) -
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def chinese_reader(sign_in: SignIn) -> AsyncIterator[Page]:
-    """A page of somebody whose preferences are put back at the end, whatever became of them: others are that person."""
+    """A page of somebody whose preferences are put back at the end, whatever became of them: others use it too."""
     page = await sign_in("admin")
     before = (await (await page.request.get("/api/session")).json())["user"]["preferences"]
     yield page

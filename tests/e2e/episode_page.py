@@ -125,8 +125,11 @@ class EpisodePage:
         """The cursor is in an empty thought, and nothing is done before something is written."""
         await expect(self.thought).to_be_focused(timeout=BOUND_MS)
         await expect(self.thought).to_have_value("")
+        before = await self.steps_shown.inner_text()
         await self.page.keyboard.press("Enter")
         await self.page.keyboard.insert_text(thought)
+        await expect(self.thought).to_have_value(thought)
+        await expect(self.steps_shown).to_have_text(before)
         await self.page.keyboard.press("Enter")
 
     async def write(self, key: str, field: Locator, text: str) -> None:

@@ -68,6 +68,7 @@ FAULTS = """
             const down = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
             if (across > SLACK && down > 2 * SLACK) faults.push(`overlap: ${said(one)} and ${said(other)}`);
         }
+    if (texts.length === 0) faults.push("no text");
     return [...new Set(faults)];
 }
 """
@@ -75,8 +76,8 @@ FAULTS = """
 
 
 async def assert_readable(page: Page) -> None:
-    """No text of the page is cut off or lies on another, once what follows the window's size was drawn."""
-    faults: list[str] = []
+    """The page has text, none of it cut off or on another, once what follows the window's size was drawn."""
+    faults = ["not looked at in time"]
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(BOUND_MS / 1000):
             while faults := await page.evaluate(FAULTS):

@@ -30,29 +30,29 @@ pytestmark = pytest.mark.slow
 
 
 @cache
-def button_name(keys: str) -> re.Pattern[str]:
-    """What a message, or one of several, says in either language, whatever its places are filled with."""
+def button_name(key: str) -> re.Pattern[str]:
+    """What a message says in either language, whatever its places are filled with."""
     texts = [
         re.sub(r"\\\{\w+\\\}", ".+", re.escape(json.loads(text)))
         for language in ("en", "zh")
         for file in (MESSAGES / language).glob("*.ts")
         for name, text in MESSAGE.findall(file.read_text())
-        if name in keys.split("|")
+        if name == key
     ]
-    assert texts, keys
+    assert texts, key
     return re.compile(f"^(?:{'|'.join(texts)})$")
 
 
-class Looks:
-    """Looks at what is open in one language and scheme, then in the others, in which the next thing is opened."""
+class OpenedChecker:
+    """Checks what is open in one language and scheme, then in the others, in which the next thing is opened."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
         self.chinese = False
 
-    async def at(self, opened: str, name: str, *, over: int = 0) -> None:
-        """Look at what is open in both languages, over how many others of its kind, and close it."""
-        shown = self.page.locator(opened).nth(over)
+    async def check(self, opened: str, name: str) -> None:
+        """Check what is open in both languages, and close it."""
+        shown = self.page.locator(opened)
         await expect(shown, name).to_be_visible(timeout=BOUND_MS)
         await expect(shown.get_by_text(button_name("common.loading"))).to_have_count(0, timeout=BOUND_MS)
         if opened == MENU:
@@ -76,7 +76,7 @@ class Looks:
 
 
 async def test_dialogs_are_accessible(chinese_reader: Page, drill: Drill) -> None:
-    page, looks = chinese_reader, Looks(chinese_reader)
+    page, checker = chinese_reader, OpenedChecker(chinese_reader)
     desk = await drill(page)
     address = page.url
     await desk.rested()
@@ -84,7 +84,7 @@ async def test_dialogs_are_accessible(chinese_reader: Page, drill: Drill) -> Non
         await page.keyboard.press(first)
         if then:
             await page.keyboard.press(then)
-        await looks.at(MENU if then else DIALOG, f"{first} {then} at a desk")
+        await checker.check(MENU if then else DIALOG, f"{first} {then} at a desk")
 
     at = ""
     for place, key, opened in OPENED:
@@ -92,9 +92,9 @@ async def test_dialogs_are_accessible(chinese_reader: Page, drill: Drill) -> Non
             await page.goto(f"/{place}")
             at = place
         await page.get_by_role("button", name=button_name(key), disabled=False).first.click(timeout=BOUND_MS)
-        await looks.at(opened, key)
-    if looks.chinese:
-        await looks.switch()
+        await checker.check(opened, key)
+    if checker.chinese:
+        await checker.switch()
     await page.goto(address)
     await desk.opened()
     await desk.leave()

@@ -57,8 +57,8 @@ async def test_sent_back_mended_and_accepted(sign_in: SignIn, drill: Drill) -> N
     await annotator.keyboard.press("e")
     form = annotator.get_by_role("form", name="Correct step 1")
     await form.get_by_role("textbox", name="Thought").fill("The file is there, so I open it.")
-    moved = await move_point(annotator, Point(x=301, y=197))
-    await expect(form.get_by_role("textbox", name="Action")).to_have_value(action_call(moved))
+    wanted = Point(x=301, y=197)
+    slack = await move_point(annotator, wanted)
     await assert_accessible_in_both(annotator, "correcting")
     await annotator.keyboard.press("Control+Enter")
     await expect(form).to_have_count(0, timeout=BOUND_MS)
@@ -67,7 +67,9 @@ async def test_sent_back_mended_and_accepted(sign_in: SignIn, drill: Drill) -> N
     )
     await assert_accessible_in_both(annotator, "mending")
     sheet = await (await annotator.request.get(f"/api{address}/review/sheet")).json()
-    assert [Click.model_validate(fix["action"]) for fix in sheet["fixes"]] == [moved]
+    (moved,) = [Click.model_validate(fix["action"]) for fix in sheet["fixes"]]
+    assert moved == Click(x=moved.x, y=moved.y)
+    assert max(abs(moved.x - wanted.x), abs(moved.y - wanted.y)) <= slack, "it is stored where the pointer let go"
     await annotator.keyboard.press("Shift+H")
     await annotator.wait_for_url("**/queue", timeout=BOUND_MS)
 
@@ -80,8 +82,8 @@ async def test_sent_back_mended_and_accepted(sign_in: SignIn, drill: Drill) -> N
     await assert_accessible_in_both(reviewer, "agreement")
 
 
-async def move_point(page: Page, to: Point) -> Click:
-    """Drag the point of a click that is corrected on the picture; the click that this makes."""
+async def move_point(page: Page, to: Point) -> float:
+    """Drag the point of a click that is corrected on the picture; how far from there it may stand (screen pixels)."""
     picture = page.get_by_role("application", name="Move the points of the action on the picture")
     await picture.hover()  # once it rests in its place
     box = await picture.bounding_box()
@@ -94,7 +96,7 @@ async def move_point(page: Page, to: Point) -> Click:
     line = await page.get_by_role("form").get_by_role("textbox", name="Action").input_value()
     x, y = map(int, re.findall(r"\d+", line))
     assert max(abs(x - to.x), abs(y - to.y)) <= 1 / scale, "it stands where the pointer let go"
-    return Click(x=x, y=y)
+    return 1 / scale
 
 
 async def test_what_waits_is_gone_through_by_keys_alone(sign_in: SignIn, drill: Drill) -> None:

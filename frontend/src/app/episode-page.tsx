@@ -11,7 +11,7 @@ import { ReviewPanel } from "@/features/review/review-panel";
 import { IndependentReview } from "@/features/review/independent-review";
 import { SentBack } from "@/features/review/sent-back";
 import { faultySteps, stepMarks } from "@/features/review/step-marks";
-import { useCorrections, type CorrectionEditor } from "@/features/review/use-corrections";
+import { mayCorrect, useCorrections, type CorrectionEditor } from "@/features/review/use-corrections";
 import { browserDraftStore } from "@/session/drafts";
 import { useUser } from "@/shared/account/account";
 import { snapshotQuery, trajectoryQuery } from "@/shared/api/episodes";
@@ -72,6 +72,6 @@ function LoadedEpisode({ state, trajectory, details }: LoadedProps) {
 
 /** What is written over the steps, for those who may correct them. */
 function correctionsOf(editor: CorrectionEditor, details: ReviewDetails | undefined) {
-  if (details === undefined || details.may === "look") return undefined;
+  if (details === undefined || !mayCorrect(details)) return undefined;
   return { actionOf: (index: number) => editor.of(index)?.action ?? null, onMovePoint: editor.move };
 }

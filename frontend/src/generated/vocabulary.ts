@@ -1255,6 +1255,7 @@ export interface Snapshot {
   type: "snapshot";
   state: EpisodeState;
   control: Control;
+  acts_as: string | null;
 }
 /**
  * The policy was asked (`partials` empty), or has generated this much so far. May be lost.

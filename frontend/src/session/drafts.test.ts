@@ -89,13 +89,13 @@ describe("drafts", () => {
 
 describe("texts of forms", () => {
   it("come back in another page, for the same person, episode and place only", () => {
-    browserDraftStore(1).saveTexts("e1", "remark.3", { comment: "Too far" });
+    browserDraftStore(1).saveTexts("e1", "remark.1.3", { comment: "Too far" });
     const again = browserDraftStore(1);
-    expect(again.loadTexts("e1", "remark.3")).toEqual({ comment: "Too far" });
-    expect(again.loadTexts("e1", "remark.4")).toBeNull();
-    expect(again.loadTexts("e2", "remark.3")).toBeNull();
-    expect(browserDraftStore(2).loadTexts("e1", "remark.3")).toBeNull();
-    again.saveTexts("e1", "remark.3", null);
+    expect(again.loadTexts("e1", "remark.1.3")).toEqual({ comment: "Too far" });
+    expect(again.loadTexts("e1", "remark.1.4")).toBeNull();
+    expect(again.loadTexts("e2", "remark.1.3")).toBeNull();
+    expect(browserDraftStore(2).loadTexts("e1", "remark.1.3")).toBeNull();
+    again.saveTexts("e1", "remark.1.3", null);
     expect(localStorage).toHaveLength(0);
   });
 
@@ -126,6 +126,28 @@ describe("texts of forms", () => {
     expect(drafts.loadTexts("e159", "help")).toEqual({ message: "Stuck" });
   });
 
+  it("make room by size, and leave nothing old where they do not fit", () => {
+    const storage = memory();
+    const setItem = storage.setItem.bind(storage);
+    const sizeWith = (key: string, value: string) => {
+      const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? "").filter((known) => known !== key);
+      return keys.reduce((size, known) => size + (storage.getItem(known)?.length ?? 0), value.length);
+    };
+    storage.setItem = (key, value) => {
+      if (sizeWith(key, value) > 500_000) throw new DOMException("full", "QuotaExceededError");
+      setItem(key, value);
+    };
+    const drafts = draftStore({ lasting: storage, tab: memory() }, 1);
+    for (const id of ["e1", "e2", "e3"]) drafts.saveTexts(id, "cell", { code: "x".repeat(200_000) });
+    expect(["e1", "e2", "e3"].map((id) => drafts.loadTexts(id, "cell")?.code?.length)).toEqual([undefined, 200_000, 200_000]);
+    drafts.saveTexts("e3", "cell", { code: "x".repeat(300_000) });
+    expect(drafts.loadTexts("e3", "cell")).toBeNull();
+    setItem("theirs", "x".repeat(600_000));
+    drafts.saveTexts("e2", "note", { text: "Seen" });
+    drafts.saveTexts("e2", "cell", { code: "y" });
+    expect(drafts.loadTexts("e2", "cell")).toBeNull();
+  });
+
   it.each(["{", "null", '{"texts": {"comment": 1}}', '{"texts": []}x'])("read %s as nothing", (stored) => {
     localStorage.setItem("pilothouse.1.draft.e1.note", stored);
     expect(browserDraftStore(1).loadTexts("e1", "note")).toBeNull();
@@ -145,7 +167,9 @@ describe("texts used lately", () => {
     browserDraftStore(1).rememberText("secret");
     expect(browserDraftStore(2).recentTexts()).toEqual([]);
     browserDraftStore(2).rememberText("mine");
+    for (const place of ["file./etc/a.b", "tool.query", "cell", "note"] as const) browserDraftStore(1).saveTexts("e1", place, { text: "secret" });
     browserDraftStore(1).forgetTexts();
+    expect(Object.keys(localStorage).filter((key) => key.startsWith("pilothouse.1."))).toEqual(["pilothouse.1.draft.e1.note"]);
     expect(browserDraftStore(1).recentTexts()).toEqual([]);
     expect(browserDraftStore(2).recentTexts()).toEqual(["mine"]);
   });

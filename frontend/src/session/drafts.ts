@@ -29,8 +29,8 @@ export type Texts = Readonly<Record<string, string>>;
 
 /** Where texts are written besides the step: a dialog or panel of the desk, or a form of the review. */
 export type DraftPlace =
-  | "finish" | "help" | "takeover" | "leave" | "thoughts" | "note" | "cell" | "decision"
-  | `memory.${number}` | `file.${string}` | `tool.${string}` | `remark.${number}` | `correction.${number}` | `comparison.${string}`;
+  | "finish" | "infeasible" | "help" | `takeover.${number}` | "leave" | "thoughts" | "note" | "cell" | `decision.${number}`
+  | `memory.${number}` | `file.${string}` | `tool.${string}` | `remark.${string}` | `correction.${number}` | `comparison.${string}`;
 
 export interface DraftStore {
   /** What was written at a place and not sent; null where nothing was. */
@@ -45,7 +45,7 @@ export interface DraftStore {
   /** Texts typed lately, newest first. */
   recentTexts(): readonly string[];
   rememberText(text: string): void;
-  /** For the end of a sign-in: such texts may be secret. */
+  /** For the end of a sign-in: such texts may be secret, also those written for files, tools and the notebook. */
   forgetTexts(): void;
 }
 
@@ -59,6 +59,8 @@ interface Storages {
 const PREFIX = "pilothouse";
 const RECENT = 20;
 const RECENT_LENGTH = 200;
+/** After an episode's id, the places of texts that are written for its machine. */
+const MACHINE_PLACE = /^[^.]+\.(?:file\.|tool\.|cell$)/;
 /** Drafts a person has in one browser; the oldest go. */
 const MAX_DRAFTS = 200;
 /** Beyond this (characters) a draft is not kept as it grows: a browser has about 5,000,000 for all. */
@@ -105,6 +107,8 @@ export function draftStore({ lasting, tab }: Storages, userId: number): DraftSto
     },
     forgetTexts() {
       write(lasting, textsKey, null);
+      const machineTexts = keysWith(lasting, allDrafts).filter((key) => MACHINE_PLACE.test(key.slice(allDrafts.length)));
+      for (const key of machineTexts) write(lasting, key, null);
     },
   };
 }
@@ -149,27 +153,48 @@ function writeDraft(storage: Storage, prefix: string, key: string, value: Readon
     write(storage, key, null);
     return;
   }
-  if (text.length > MAX_DRAFT_LENGTH) return;
   try {
-    if (storage.getItem(key) === null) removeOldest(storage, prefix, MAX_DRAFTS - 1);
-    try {
-      storage.setItem(key, text);
-    } catch {
-      removeOldest(storage, prefix, MAX_DRAFTS / 2);
-      storage.setItem(key, text);
-    }
+    // What cannot be kept leaves nothing: an older, shorter version must not come back.
+    if (text.length > MAX_DRAFT_LENGTH || !storeOverOldest(storage, prefix, key, text)) storage.removeItem(key);
   } catch (error) {
     if (!(error instanceof DOMException)) throw error;
   }
 }
 
-/** Removes the oldest entries with a prefix until only `count` are left. */
-function removeOldest(storage: Storage, prefix: string, count: number): void {
-  const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index)).filter((key) => key !== null).filter((key) => key.startsWith(prefix));
-  if (keys.length <= count) return;
-  const dated = keys.map((key) => ({ key, at: writtenAt(read(storage, key)) }));
-  dated.sort((one, other) => one.at - other.at);
-  for (const { key } of dated.slice(0, keys.length - count)) storage.removeItem(key);
+/** Stores a draft; the oldest others make room, no more of them than it is long. False where that does not help. */
+function storeOverOldest(storage: Storage, prefix: string, key: string, text: string): boolean {
+  if (storage.getItem(key) === null) {
+    const extra = keysWith(storage, prefix).length - MAX_DRAFTS + 1;
+    if (extra > 0) for (const oldest of oldestFirst(storage, prefix).slice(0, extra)) storage.removeItem(oldest);
+  }
+  if (hasStored(storage, key, text)) return true;
+  let freed = 0;
+  for (const oldest of oldestFirst(storage, prefix).filter((other) => other !== key)) {
+    if (freed > key.length + text.length) return false; // it is not drafts that are in the way
+    freed += oldest.length + (storage.getItem(oldest)?.length ?? 0);
+    storage.removeItem(oldest);
+    if (hasStored(storage, key, text)) return true;
+  }
+  return false;
+}
+
+function hasStored(storage: Storage, key: string, text: string): boolean {
+  try {
+    storage.setItem(key, text);
+    return true;
+  } catch (error) {
+    if (error instanceof DOMException) return false;
+    throw error;
+  }
+}
+
+function keysWith(storage: Storage, prefix: string): string[] {
+  return Array.from({ length: storage.length }, (_, index) => storage.key(index)).filter((key) => key !== null).filter((key) => key.startsWith(prefix));
+}
+
+function oldestFirst(storage: Storage, prefix: string): string[] {
+  const dated = keysWith(storage, prefix).map((key) => ({ key, at: writtenAt(read(storage, key)) }));
+  return dated.toSorted((one, other) => one.at - other.at).map(({ key }) => key);
 }
 
 /** When a draft was written (ms); 0 for one of before drafts had a time. */

@@ -19,6 +19,8 @@ export interface EpisodeView {
   readonly episode: EpisodeState;
   readonly control: Control;
   readonly holder: string;
+  /** The `acted_by` of the steps decided here: a supervisor's pseudonym, null for the annotator. */
+  readonly actsAs: string | null;
   readonly partials: readonly PartialCandidate[];
   readonly withdrawn: ProposalsWithdrawn["reason"] | null;
   /** What was offered at each step, as far as this page saw it (by step index). */
@@ -32,12 +34,12 @@ export interface EpisodeView {
 }
 
 export function viewOf(episode: EpisodeState, control: Control = "nobody"): EpisodeView {
-  return { episode, control, holder: "", partials: [], withdrawn: null, offered: {}, gap: false, storageFull: false, continued: null, cannotContinue: null };
+  return { episode, control, holder: "", actsAs: null, partials: [], withdrawn: null, offered: {}, gap: false, storageFull: false, continued: null, cannotContinue: null };
 }
 
 /** The view after one event; events already applied change nothing, a missing one only raises `gap`. */
 export function applyEvent(view: EpisodeView | null, event: Event): EpisodeView | null {
-  if (event.type === "snapshot") return applySnapshot(view, event.state, event.control);
+  if (event.type === "snapshot") return { ...applySnapshot(view, event.state, event.control), actsAs: event.acts_as };
   if (view === null) return null;
   switch (event.type) {
     case "control.changed":

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 /** What a person said is given back when it is refused, also to a page that was loaded again in between. */
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
 
 import type { Command, Event } from "@/generated/vocabulary";
 
@@ -17,7 +17,7 @@ function open() {
   const session = new Session({ episodeId: "e1", url: "/ws", open: () => wire, fetchSnapshot: () => new Promise(() => undefined), drafts });
   const stop = session.start();
   const say = (event: Event) => wire.onmessage?.({ data: JSON.stringify(event) });
-  return { session, stop, sent, say, connect: () => wire.onopen?.() };
+  return { session, drafts, stop, sent, say, connect: () => wire.onopen?.() };
 }
 
 beforeEach(() => {
@@ -34,4 +34,20 @@ it("gives back a command that was restored, sent again and then refused", () => 
   expect(sent.find(({ type }) => type === "act")).toMatchObject({ command_id: id });
   say({ type: "rejected", command_id: id, code: "not_running", message: "The episode is paused." });
   expect(session.getState().rejection).toMatchObject({ code: "not_running", command: { ...TYPED, command_id: id } });
+});
+
+it("gives back what discarded commands said", () => {
+  vi.useFakeTimers({ now: 0 });
+  onTestFinished(() => void vi.useRealTimers());
+  const before = open();
+  before.session.send({ type: "help", message: "Which folder?" });
+  before.session.send(TYPED);
+  before.stop();
+  vi.setSystemTime(120_000);
+  const { session, drafts, connect } = open();
+  connect();
+  expect(session.getState().connection.held).toHaveLength(2);
+  session.decideHeld("discard");
+  expect(drafts.loadTexts("e1", "help")).toEqual({ message: "Which folder?" });
+  expect(session.getState().discarded).toMatchObject(TYPED);
 });

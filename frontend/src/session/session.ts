@@ -25,6 +25,8 @@ export interface SessionState {
   readonly connection: Connection;
   /** The last command that was refused, until it is dismissed or another one is sent. */
   readonly rejection: Rejection | null;
+  /** The step that was discarded last, unsent. */
+  readonly discarded: IdentifiedCommand | null;
 }
 
 interface SessionOptions {
@@ -38,7 +40,7 @@ interface SessionOptions {
 const UNCONNECTED: Connection = { phase: "connecting", latency: null, retryAt: null, waiting: [], held: [] };
 
 export class Session {
-  private state: SessionState = { view: null, connection: UNCONNECTED, rejection: null };
+  private state: SessionState = { view: null, connection: UNCONNECTED, rejection: null, discarded: null };
   private readonly listeners = new Set<() => void>();
   private readonly socket: EpisodeSocket;
   /** What may still be refused, to give back what it said. */
@@ -87,7 +89,7 @@ export class Session {
   send(body: CommandBody): string | null {
     const command: IdentifiedCommand = { ...body, command_id: newCommandId() };
     if (!this.socket.send(command)) {
-      giveBackTexts(this.options.drafts, this.options.episodeId, command);
+      this.giveBack(command);
       this.set({ rejection: { code: "queue_full", message: "", command } });
       return null;
     }
@@ -102,8 +104,13 @@ export class Session {
     return this.socket.ask({ type: "continue", request: this.requests, ...question }) ? this.requests : null;
   }
 
+  /** Sends the commands that grew old while offline, or gives back what they say: the first step's draft, each form its texts. */
   decideHeld(decision: "send" | "discard"): void {
+    const held = this.state.connection.held.map(({ command }) => command);
     this.socket.decideHeld(decision);
+    if (decision === "send") return;
+    held.forEach((command) => this.giveBack(command));
+    this.set({ discarded: held.find(({ type }) => type === "act" || type === "accept") ?? null });
   }
 
   /** Shows a refusal that this page knows of itself, without asking the server. */
@@ -122,11 +129,15 @@ export class Session {
 
   readonly getState = (): SessionState => this.state;
 
+  private giveBack(command: IdentifiedCommand): void {
+    giveBackTexts(this.options.drafts, this.options.episodeId, this.state.view?.episode.steps.length ?? 0, command);
+  }
+
   private receive(event: Event): void {
     const view = applyEvent(this.state.view, event);
     if (event.type === "rejected" && !this.socket.keeps(event.command_id)) {
       const command = this.sent.find((one) => one.command_id === event.command_id) ?? null;
-      if (command !== null) giveBackTexts(this.options.drafts, this.options.episodeId, command);
+      if (command !== null) this.giveBack(command);
       this.set({ view, rejection: { code: event.code, message: event.message, command } });
     } else {
       this.set({ view });

@@ -10,6 +10,8 @@ export interface WrittenTexts<T extends Texts> {
   readonly change: (fields: Partial<T>) => void;
   /** They were sent, or are not wanted any more. */
   readonly clear: () => void;
+  /** These were sent; what was written since is kept. */
+  readonly clearSent: (sent: T) => void;
 }
 
 /** The texts of a form at a place of an episode; `initial` are those it begins with, and those of fields that were never written. */
@@ -32,6 +34,11 @@ export function useTexts<T extends Texts>(drafts: DraftStore, episodeId: string,
       keep(isSame(next, initial) ? null : next);
     },
     clear: () => keep(null),
+    clearSent: (sent) => {
+      const isSent = (texts: Texts | null) => isSame({ ...initial, ...texts }, sent);
+      if (isSent(drafts.loadTexts(episodeId, place))) drafts.saveTexts(episodeId, place, null);
+      setState((now) => (now.key === key && isSent(now.texts) ? { key, texts: null } : now));
+    },
   };
 }
 

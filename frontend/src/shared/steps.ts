@@ -6,9 +6,9 @@ export function withoutUndone<S extends { readonly undone: boolean }>(steps: rea
   return steps.filter(({ undone }) => !undone);
 }
 
-/** The steps whose thought is still to be written. */
-export function withOwedThoughts(steps: readonly Step[]): Step[] {
-  return withoutUndone(steps).filter(({ thought_timing: timing, acted_by: supervisor }) => timing === "owed" && supervisor === null);
+/** The steps whose thought is still to be written by whoever decided them (`acted_by`). */
+export function withOwedThoughts(steps: readonly Step[], actedBy: string | null): Step[] {
+  return withoutUndone(steps).filter(({ thought_timing: timing, acted_by: by }) => timing === "owed" && by === actedBy);
 }
 
 /** Whether a step needs its thought before it is done. */

@@ -19,7 +19,7 @@ KEEP_SOCKETS = """
         constructor(...all) { super(...all); sockets.push(this); }
     };
 """
-TELL = """
+DISPATCH_EVENTS = """
     events => {
         for (const { type, ...rest } of events)
             document.activeElement.dispatchEvent(new KeyboardEvent(type, { bubbles: true, cancelable: true, ...rest }));
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 
 
 def key(code: str, name: str, **flags: bool) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A key that goes down and up, as a browser tells of it."""
+    """A key that goes down and up, as a browser reports it."""
     return {"type": "keydown", "code": code, "key": name, **flags}, {
         "type": "keyup",
         "code": code,
@@ -40,14 +40,14 @@ def key(code: str, name: str, **flags: bool) -> tuple[dict[str, Any], dict[str, 
 
 CONTROL, ALT_GRAPH = key("ControlLeft", "Control"), key("AltRight", "AltGraph")
 META = key("MetaLeft", "Meta")
-TOLD = (
-    # AltGr and E of a German keyboard under Windows, which tells of a Ctrl before it
+WINDOWS_AND_MAC_KEYS = (
+    # AltGr and E of a German keyboard under Windows, which reports a Ctrl before it
     {**CONTROL[0], "ctrlKey": True},
     {**ALT_GRAPH[0], "modifierAltGraph": True},
     *key("KeyE", "€", modifierAltGraph=True),
     CONTROL[1],
     ALT_GRAPH[1],
-    # Meta and C, as macOS tells of it: the letter never comes up
+    # Meta and C, as macOS reports them: the letter never comes up
     {**META[0], "metaKey": True},
     key("KeyC", "c", metaKey=True)[0],
     META[1],
@@ -124,7 +124,7 @@ async def type_by_layouts(page: Page, keyboard: CDPSession) -> None:
     for sign in ("ö", "@", "é"):
         await keyboard.send("Input.dispatchKeyEvent", {"type": "keyDown", "key": sign, "text": sign, "code": "Quote"})
         await keyboard.send("Input.dispatchKeyEvent", {"type": "keyUp", "key": sign, "code": "Quote"})
-    await page.evaluate(TELL, TOLD)
+    await page.evaluate(DISPATCH_EVENTS, WINDOWS_AND_MAC_KEYS)
 
 
 async def lose_the_connection(desk: EpisodePage, sockets: Sequence[WebSocket]) -> None:
@@ -139,6 +139,8 @@ async def lose_the_connection(desk: EpisodePage, sockets: Sequence[WebSocket]) -
     await page.keyboard.type("z")
     await page.context.set_offline(False)
     await expect(offline).to_have_count(0, timeout=BOUND_MS)
+    # What is typed before the socket is open again is not sent.
+    await expect(desk.banners.get_by_text("Reconnecting")).to_have_count(0, timeout=BOUND_MS)
     await expect(desk.banners.get_by_text("You have the machine.")).to_be_visible(timeout=BOUND_MS)
     await page.keyboard.type("y")
     await page.keyboard.up("ArrowUp")

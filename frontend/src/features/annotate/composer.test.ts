@@ -113,7 +113,7 @@ describe("the thought that comes along", () => {
 describe("a refused command", () => {
   it("comes back as the draft it was", () => {
     const command = { type: "act", command_id: "command-1", action: { kind: "click", x: 1, y: 2 }, thought: "Mine", continued_characters: 3, proposal_id: NEAR.id } as const;
-    expect(draftFromRejected({ code: "off_screen", message: "", command }, episode.proposals)).toEqual({
+    expect(draftFromRejected({ command }, episode.proposals)).toEqual({
       command: "click(1, 2)",
       thought: "Mine",
       proposalId: NEAR.id,

@@ -118,7 +118,7 @@ export function useWorkspace(): Workspace {
 export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspace {
   const { session, drafts } = live;
   const { episode } = view;
-  const { draft, setDraft } = useDraft(episode, drafts, live.rejection);
+  const { draft, setDraft } = useDraft(episode, drafts, live.rejection, live.discarded);
   const [mode, setMode] = useState<Mode>("point");
   const [dialog, setOpenDialog] = useState<Dialog | null>(null);
   const [viewedStep, setViewedStep] = useState<number | null>(null);
@@ -139,7 +139,7 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
 
   const composed = useMemo(() => compose(draft, episode), [draft, episode]);
   const steps = useMemo(() => withoutUndone(episode.steps), [episode.steps]);
-  const owed = useMemo(() => withOwedThoughts(steps), [steps]);
+  const owed = useMemo(() => withOwedThoughts(steps, view.actsAs), [steps, view.actsAs]);
   const canAct = view.control === "mine" && episode.status === "running";
   const situation = { episode, connection: live.connection, canAct, viewedStep };
   const canAccept = (proposal: Proposal | undefined) => mayAccept(situation, proposal);

@@ -92,7 +92,7 @@ describe("the machines page", () => {
   it("says which machine is the twin of an episode's, and what it costs", () => {
     open({}, "en", { holder: "twin:episode-7", user: null, cpu_share: 0.25 });
     expect(screen.getByText("Does an episode's next step ahead")).toBeDefined();
-    expect(screen.getByText("One model request more for each step that is not accepted")).toBeDefined();
+    expect(screen.getByText("One extra model request per step that is not accepted")).toBeDefined();
     expect(screen.getByRole("link", { name: "Episode" }).getAttribute("href")).toBe("/episodes/episode-7");
     expect(screen.getByText("25%")).toBeDefined();
   });

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useReducer, useState, type ReactNode } from "react";
 import { useSearchParams } from "react-router";
 
-import type { RecordingPart, SupervisorNoteOut } from "@/generated/api";
+import type { RecordingPart } from "@/generated/api";
 import type { Action, Point, Snapshot, Step, Trajectory } from "@/generated/vocabulary";
 import { pointsOf } from "@/shared/actions/words";
 import { isUpright } from "@/shared/markers/mapping";
@@ -18,7 +18,7 @@ import { Empty } from "@/shared/ui/states";
 import type { BlobUrl } from "@/shared/ui/episode/thumbnail";
 import { Timeline, type StepMark } from "@/shared/ui/episode/timeline";
 
-import { recordingQuery, supervisorNotesQuery } from "./api";
+import { recordingQuery } from "./api";
 import { replayCommands } from "./commands";
 import { Controls } from "./controls";
 import { FRAME_MS, reducePlayer, startAt, type Move, type Player } from "./player";
@@ -28,6 +28,7 @@ import { RecordingView } from "./recording-view";
 import styles from "./replay.module.css";
 import { StepPanel } from "./step-panel";
 import { Summary } from "./summary";
+import { useSupervisorNotes } from "./use-supervisor-notes";
 
 type Corrections = {
   /** The action being written over a step's; null while none is, or while what is written is no action. */
@@ -159,14 +160,7 @@ function CorrectedFrame({ step, action, onMovePoint, blobUrl }: CorrectedFramePr
   );
 }
 
-const NO_NOTES: readonly SupervisorNoteOut[] = [];
 const NO_PARTS: readonly RecordingPart[] = [];
-
-/** What supervisors did in the attempt, and the names behind the pseudonyms of their steps. */
-function useSupervisorNotes({ id, supervisor_notes: stored }: Trajectory) {
-  const { data: notes = NO_NOTES } = useQuery({ ...supervisorNotesQuery(id), enabled: stored.length > 0 });
-  return { notes, nameOf: (actedBy: string | null) => notes.find(({ pseudonym }) => pseudonym === actedBy)?.author };
-}
 
 /** The parts of the episode's video, and whether there is one to be shown. */
 function useRecording(episodeId: string): { parts: readonly RecordingPart[]; video: "none" | "pending" | "ready" } {

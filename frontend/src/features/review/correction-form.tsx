@@ -25,6 +25,8 @@ export function CorrectionForm({ correction, editor, change }: Props) {
     // Also where another step is looked at meanwhile; `change` shows an error.
     change.mutateAsync({ type: "mend", index, base, thought, action, reason: reason.trim() }).then(close, () => undefined);
   };
+  // What is typed while it is saved would be lost with the form, or be written over an old revision.
+  const saving = change.isPending && change.variables.type === "mend" && change.variables.index === index;
   const press = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
@@ -56,6 +58,7 @@ export function CorrectionForm({ correction, editor, change }: Props) {
         minRows={2}
         maxRows={5}
         maxLength={20_000}
+        readOnly={saving}
         value={thought}
         onChange={(event) => editor.change(index, { thought: event.currentTarget.value })}
       />
@@ -63,6 +66,7 @@ export function CorrectionForm({ correction, editor, change }: Props) {
         label={t("review.correct.action")}
         description={t(action && pointsOf(action).length > 0 ? "review.correct.points.help" : "review.correct.action.help")}
         error={action === null && t("review.correct.bad")}
+        readOnly={saving}
         value={line}
         onChange={(event) => editor.change(index, { line: event.currentTarget.value })}
         spellCheck={false}
@@ -70,6 +74,7 @@ export function CorrectionForm({ correction, editor, change }: Props) {
       <TextInput
         label={t("review.correct.reason")}
         maxLength={2_000}
+        readOnly={saving}
         value={reason}
         onChange={(event) => editor.change(index, { reason: event.currentTarget.value })}
       />

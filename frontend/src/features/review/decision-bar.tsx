@@ -25,7 +25,7 @@ export function DecisionBar({ details, drafts }: { details: ReviewDetails; draft
   const { t } = useI18n();
   const { id, review } = details.episode;
   const [decision, setDecision] = useState<"return" | "reject" | null>(null);
-  const { texts: { reason }, change: write, clear } = useTexts(drafts, id, "decision", { reason: "" });
+  const { texts: { reason }, change: write, clearSent } = useTexts(drafts, id, `decision.${details.round}`, { reason: "" });
   const change = useChange(id);
   const next = useNext();
   const navigate = useNavigate();
@@ -36,7 +36,7 @@ export function DecisionBar({ details, drafts }: { details: ReviewDetails; draft
   const submitDecision = () => {
     if (!decision || !reason.trim()) return;
     const done = () => {
-      clear();
+      clearSent({ reason });
       setDecision(null);
     };
     change.mutateAsync({ type: "decide", review: { decision, reason: reason.trim() } }).then(done, () => undefined);

@@ -47,11 +47,11 @@ function AlignedEpisodes({ comparison, left, right }: AlignedEpisodesProps) {
   const user = useUser();
   const drafts = useMemo(() => browserDraftStore(user.id), [user.id]);
   const { one, other } = comparison;
-  const { texts: { reason }, change, clear } = useTexts(drafts, one.episode.id, `comparison.${other.episode.id}`, { reason: "" });
+  const { texts: { reason }, change, clearSent } = useTexts(drafts, one.episode.id, `comparison.${other.episode.id}`, { reason: "" });
   const field = useRef<HTMLInputElement>(null);
   const adjudicate = useAdjudicate();
   const canDecide = hasRole(user, "reviewer");
-  const choose = (chosen: string) => adjudicate.mutate({ chosen, reason: reason.trim() }, { onSuccess: clear });
+  const choose = (chosen: string) => adjudicate.mutate({ chosen, reason: reason.trim() }, { onSuccess: () => clearSent({ reason }) });
   useCommands([
     { command: compareCommands.reason, enabled: canDecide, run: () => field.current?.focus() },
     { command: compareCommands.one, enabled: canDecide, run: () => choose(one.episode.id) },

@@ -24,7 +24,7 @@ import { RelatedAttempts } from "./related-attempts";
 import { Segments } from "./segments";
 import styles from "./review.module.css";
 import { StepReview } from "./step-review";
-import type { CorrectionEditor } from "./use-corrections";
+import { mayCorrect, type CorrectionEditor } from "./use-corrections";
 import { VerdictBar } from "./verdict-bar";
 
 type Props = { episodeId: string; steps: readonly Step[]; current: number; editor: CorrectionEditor; drafts: DraftStore; onAdvance: () => void };
@@ -66,7 +66,7 @@ type PinnedProps = Omit<SectionsProps, "count"> & { change: ReturnType<typeof us
 function PinnedReview({ details, step, editor, drafts, change, onAdvance }: PinnedProps) {
   const { t } = useI18n();
   const canWrite = details.may === "review" && (details.claim === null || details.claim.mine);
-  const canCorrect = canWrite || details.may === "mend";
+  const canCorrect = mayCorrect(details);
   const correct = () => step && editor.open(step.index);
   useCommands([{ command: reviewCommands.correct, enabled: canCorrect && step !== undefined, run: correct }]);
   const correction = step && editor.of(step.index);

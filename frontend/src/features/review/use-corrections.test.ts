@@ -7,7 +7,7 @@ import type { FixOut } from "@/generated/api";
 import type { Step } from "@/generated/vocabulary";
 import { browserDraftStore } from "@/session/drafts";
 
-import { useCorrections } from "./use-corrections";
+import { mayCorrect, useCorrections } from "./use-corrections";
 
 const STEPS: Step[] = [0, 1].map((index) => ({ index, thought: `Thought ${index}`, action: { kind: "wait", seconds: 1 } }) as Step);
 const open = (fixes: FixOut[] = []) => renderHook(() => useCorrections(browserDraftStore(1), "e1", STEPS, fixes)).result;
@@ -42,4 +42,13 @@ it("keeps the revision it was written over, so that a newer one is not overwritt
   act(() => editor.current.change(0, { thought: "Mine" }));
   const newer = { index: 0, revision: 1, thought: "Theirs", action: { kind: "wait", seconds: 1 } } as FixOut;
   expect(open([newer]).current.of(0)).toMatchObject({ thought: "Mine", base: 0 });
+});
+
+it("is for the annotator of sent-back work, and for the reviewer whom nobody came before", () => {
+  const claim = { reviewer: "Rosa", mine: false, until: "2026-01-02T03:04:05Z" };
+  expect(mayCorrect({ may: "mend", claim })).toBe(true);
+  expect(mayCorrect({ may: "review", claim: null })).toBe(true);
+  expect(mayCorrect({ may: "review", claim: { ...claim, mine: true } })).toBe(true);
+  expect(mayCorrect({ may: "review", claim })).toBe(false);
+  expect(mayCorrect({ may: "look", claim: null })).toBe(false);
 });

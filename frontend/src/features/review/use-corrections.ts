@@ -1,7 +1,7 @@
 /** The corrections being written: their fields, and the actions they make. Each step keeps its own until it is saved or closed. */
 import { useState } from "react";
 
-import type { FixOut } from "@/generated/api";
+import type { FixOut, ReviewDetails } from "@/generated/api";
 import type { Action, Point, Step } from "@/generated/vocabulary";
 import { movePoint } from "@/shared/actions/move-point";
 import { parseAction } from "@/shared/actions/parse";
@@ -32,6 +32,11 @@ export interface CorrectionEditor {
   readonly move: (index: number, point: number, to: Point) => void;
   /** Closes it and forgets what was written. */
   readonly close: (index: number) => void;
+}
+
+/** Whether a person may correct steps: as the annotator of what was sent back, or as the reviewer who has it. */
+export function mayCorrect({ may, claim }: Pick<ReviewDetails, "may" | "claim">): boolean {
+  return may === "mend" || (may === "review" && (claim === null || claim.mine));
 }
 
 /** The corrections of an episode's steps over their earlier corrections (`fixes`, oldest first). */

@@ -30,7 +30,7 @@ export function VerdictBar({ details, drafts, step, change, onAdvance, onCorrect
   const field = useRef<HTMLTextAreaElement>(null);
   const mine = details.remarks.findLast((remark) => remark.index === step.index && remark.mine && remark.round === details.round);
   const currentRemark = pendingRemark(change, step.index) ?? mine;
-  const written = useTexts(drafts, details.episode.id, `remark.${step.index}`, { comment: currentRemark?.comment ?? "" });
+  const written = useTexts(drafts, details.episode.id, `remark.${details.round}.${step.index}`, { comment: currentRemark?.comment ?? "" });
   const { comment } = written.texts;
   // A comment that is saved right after a verdict, before anything is drawn again, keeps it.
   const given = useRef<StepVerdict | null | undefined>(undefined);
@@ -38,7 +38,7 @@ export function VerdictBar({ details, drafts, step, change, onAdvance, onCorrect
   const saveRemark = (verdict: StepVerdict | null, words = comment) => {
     given.current = verdict;
     // Each is answered for itself, also where the next step is looked at meanwhile; `change` shows an error.
-    change.mutateAsync({ type: "remark", index: step.index, verdict, comment: words }).then(written.clear, forget);
+    change.mutateAsync({ type: "remark", index: step.index, verdict, comment: words }).then(() => written.clearSent({ comment: words }), forget);
   };
   const judge = (verdict: StepVerdict) => {
     saveRemark(verdict);

@@ -58,7 +58,8 @@ async def test_a_note_reaches_the_annotator(stack: Stack) -> None:
 async def supervisor(stack: Stack, desk: EpisodeSocket) -> EpisodeSocket:
     """Rosa's socket at Ada's episode, with its snapshot heard."""
     socket = await stack.desk(await run_in_db_thread(Episode.objects.get, pk=desk.episode_id), stack.world.rosa)
-    await socket.until(type="snapshot")
+    snapshot = await socket.until(type="snapshot")
+    assert snapshot["acts_as"] == pseudonym(stack.world.rosa.pk)
     return socket
 
 

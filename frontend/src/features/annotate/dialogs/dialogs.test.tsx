@@ -1,5 +1,5 @@
 /** Dialogs of the desk by keys alone, and one that no test opens in a browser for assistive technology. */
-import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { beforeEach, expect, it } from "vitest";
 
 import { makeProposal } from "@/features/annotate/testing/fixtures";
@@ -45,4 +45,38 @@ it.each([
   fireEvent.keyDown(screen.getByRole("textbox", named), { key: "Enter", ctrlKey: true });
   expect(commands()).toMatchObject([sent]);
   expect(Object.keys(localStorage).filter((key) => key.includes(".draft."))).toEqual([]);
+});
+
+it("keeps what was written in a closed dialog, but asks again how the task ended", async () => {
+  const { user, commands } = renderWorkspace({ observation: null });
+  await user.keyboard("f");
+  await user.click(await screen.findByRole("radio", { name: "Failure" }));
+  fireEvent.change(screen.getByRole("textbox", { name: "Note" }), { target: { value: "Kept" } });
+  await user.keyboard("{Escape}");
+  await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+  await user.keyboard("f");
+  fireEvent.keyDown(await screen.findByRole("textbox", { name: "Note" }), { key: "Enter", ctrlKey: true });
+  expect(commands()).toMatchObject([{ type: "finish", outcome: "success", reason: "Kept" }]);
+});
+
+it("does not send why a task is infeasible with a success", async () => {
+  const { user, commands } = renderWorkspace({ observation: null });
+  await user.keyboard("x");
+  fireEvent.change(within(await screen.findByRole("dialog")).getByRole("textbox"), { target: { value: "No such page" } });
+  await user.keyboard("{Escape}");
+  await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+  await user.keyboard("f");
+  fireEvent.keyDown(await screen.findByRole("radio", { name: "Success" }), { key: "Enter", ctrlKey: true });
+  expect(commands()).toMatchObject([{ type: "finish", outcome: "success", reason: "" }]);
+});
+
+it("leaves in the usual way after another one was looked at", async () => {
+  const { user, commands } = renderWorkspace({ observation: null });
+  await user.keyboard("l");
+  await user.click(await screen.findByRole("radio", { name: /^Report/ }));
+  await user.keyboard("{Escape}");
+  await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+  await user.keyboard("l");
+  fireEvent.keyDown(within(await screen.findByRole("dialog")).getByRole("textbox"), { key: "Enter", ctrlKey: true });
+  expect(commands()).toMatchObject([{ type: "leave", how: "skip" }]);
 });

@@ -1,5 +1,6 @@
 /** Ends the episode with the person's own outcome. */
 import { Radio, Textarea } from "@mantine/core";
+import { useState } from "react";
 
 import { useTexts } from "@/session/use-texts";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -13,13 +14,16 @@ const OUTCOMES = ["success", "failure", "infeasible"] as const;
 export function FinishDialog({ infeasible: onlyInfeasible, onDone }: { infeasible: boolean; onDone: () => void }) {
   const { t } = useI18n();
   const { send, drafts, episode } = useWorkspace();
-  const { texts, change, clear } = useTexts(drafts, episode.id, "finish", { outcome: "success", answer: "", reason: "" });
-  const { answer, reason } = texts;
-  const outcome = onlyInfeasible ? "infeasible" : (OUTCOMES.find((known) => known === texts.outcome) ?? "success");
+  // Texts are drafts; the outcome is chosen each time.
+  const [outcome, setOutcome] = useState<(typeof OUTCOMES)[number]>(onlyInfeasible ? "infeasible" : "success");
+  const finish = useTexts(drafts, episode.id, "finish", { answer: "", reason: "" });
+  const impossible = useTexts(drafts, episode.id, "infeasible", { reason: "" });
   const infeasible = outcome === "infeasible";
+  const { answer } = finish.texts;
+  const { reason } = (infeasible ? impossible : finish).texts;
   const needsReason = infeasible && reason.trim() === "";
   const submit = () => {
-    clear();
+    (infeasible ? impossible : finish).clear();
     send({ type: "finish", outcome, answer: infeasible ? "" : answer, reason });
     onDone();
   };
@@ -29,7 +33,7 @@ export function FinishDialog({ infeasible: onlyInfeasible, onDone }: { infeasibl
         <Radio.Group
           label={t("finish.outcome")}
           value={outcome}
-          onChange={(outcome) => change({ outcome })}
+          onChange={setOutcome}
         >
           {OUTCOMES.map((value) => (
             <Radio key={value} value={value} label={t(`outcome.${value}`)} mt={6} data-autofocus={value === outcome || undefined} />
@@ -41,7 +45,7 @@ export function FinishDialog({ infeasible: onlyInfeasible, onDone }: { infeasibl
           label={t("finish.answer")}
           description={t("finish.answer.help")}
           value={answer}
-          onChange={(event) => change({ answer: event.currentTarget.value })}
+          onChange={(event) => finish.change({ answer: event.currentTarget.value })}
           autosize
           minRows={1}
           maxRows={5}
@@ -50,7 +54,7 @@ export function FinishDialog({ infeasible: onlyInfeasible, onDone }: { infeasibl
       <Textarea
         label={t(infeasible ? "finish.why_infeasible" : "finish.note")}
         value={reason}
-        onChange={(event) => change({ reason: event.currentTarget.value })}
+        onChange={(event) => (infeasible ? impossible : finish).change({ reason: event.currentTarget.value })}
         required={infeasible}
         maxLength={2_000}
         autosize

@@ -1,5 +1,6 @@
 /** Gives the task back: skip it, release it for others, or report it broken. */
 import { Radio, Textarea } from "@mantine/core";
+import { useState } from "react";
 
 import { useTexts } from "@/session/use-texts";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -13,10 +14,8 @@ export function LeaveDialog({ onDone }: { onDone: () => void }) {
   const { t } = useI18n();
   const { send, drafts, episode } = useWorkspace();
   // A task whose machine is gone starts afresh, also for the person who leaves it.
-  const initial = episode.status === "failed" ? "release" : "skip";
-  const { texts, change, clear } = useTexts(drafts, episode.id, "leave", { how: initial, reason: "" });
-  const { reason } = texts;
-  const how = WAYS.find((known) => known === texts.how) ?? initial;
+  const [how, setHow] = useState<(typeof WAYS)[number]>(episode.status === "failed" ? "release" : "skip");
+  const { texts: { reason }, change, clear } = useTexts(drafts, episode.id, "leave", { reason: "" });
   const needsReason = how === "broken" && reason.trim() === "";
   const submit = () => {
     clear();
@@ -28,7 +27,7 @@ export function LeaveDialog({ onDone }: { onDone: () => void }) {
       <Radio.Group
         label={t("leave.how")}
         value={how}
-        onChange={(how) => change({ how })}
+        onChange={setHow}
       >
         {WAYS.map((value) => (
           <Radio

@@ -11,7 +11,7 @@ import { DialogForm } from "./form";
 export function TakeoverDialog({ onDone }: { onDone: () => void }) {
   const { t } = useI18n();
   const { send, drafts, episode } = useWorkspace();
-  const { texts: { thought }, change, clear } = useTexts(drafts, episode.id, "takeover", { thought: "" });
+  const { texts: { thought }, change, clear } = useTexts(drafts, episode.id, `takeover.${episode.steps.length}`, { thought: "" });
   const submit = () => {
     clear();
     send({ type: "takeover", on: false, thought });

@@ -75,6 +75,14 @@ describe("thoughts that are written later", () => {
     expect(types(commands())).toEqual(["thought", "finish"]);
   });
 
+  it("offers a supervisor their own, not the annotator's", async () => {
+    const steps = [stepOwing(0), { ...stepOwing(1), acted_by: "annotator-2" }];
+    const { user } = renderWorkspace({ thought_later: true, steps, proposals: [ENDS] }, "mine", "annotator-2");
+    await user.click(screen.getByRole("button", { name: /1 thought to write/ }));
+    expect(await screen.findByLabelText(/^Step 2 ·/)).toBeDefined();
+    expect(screen.queryByLabelText(/^Step 1 ·/)).toBeNull();
+  });
+
   it("writes them without ending anything, and forgets what was about to end it", async () => {
     const { user, commands } = owing();
     await user.keyboard("{Enter}");

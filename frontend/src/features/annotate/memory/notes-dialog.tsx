@@ -54,8 +54,8 @@ function Note({ memory, span: [first, last] }: { memory: Memory; span: readonly 
   const { texts: { text }, change, clear } = useTexts(drafts, episode.id, `memory.${through}`, { text: memory.text });
   const changed = text.trim() !== "" && text !== memory.text;
   const revise = (words: string) => {
+    clear(); // first: what cannot be sent is given back
     send({ type: "remember", through, text: words });
-    clear();
   };
   return (
     <form

@@ -55,11 +55,11 @@ function NoteForm({ episodeId }: { episodeId: string }) {
   const { t } = useI18n();
   const client = useQueryClient();
   const { drafts } = useWorkspace();
-  const { texts: { text }, change, clear } = useTexts(drafts, episodeId, "note", { text: "" });
+  const { texts: { text }, change, clearSent } = useTexts(drafts, episodeId, "note", { text: "" });
   const send = useMutation({
-    mutationFn: (text: string) => request("POST", pathOf(episodeId), { text }),
-    onSuccess: () => {
-      clear();
+    mutationFn: (text: string) => request("POST", pathOf(episodeId), { text: text.trim() }),
+    onSuccess: (_, text) => {
+      clearSent({ text });
       return client.invalidateQueries({ queryKey: ["episode", episodeId, "notes"] });
     },
   });
@@ -69,7 +69,7 @@ function NoteForm({ episodeId }: { episodeId: string }) {
       data-tone="info"
       onSubmit={(event) => {
         event.preventDefault();
-        if (text.trim() !== "" && !send.isPending) send.mutate(text.trim());
+        if (text.trim() !== "" && !send.isPending) send.mutate(text);
       }}
     >
       {t("notes.help_wanted")}

@@ -47,7 +47,7 @@ function Page({ session }: { session: Session }) {
 }
 
 /** Renders the workspace of an episode with these changes. `commands` reads what it sends, `say` sends it an event. */
-export function renderWorkspace(changed: Partial<EpisodeState> = {}, control: "mine" | "other" = "mine") {
+export function renderWorkspace(changed: Partial<EpisodeState> = {}, control: "mine" | "other" = "mine", actsAs: string | null = null) {
   const { wire, commands, say } = server();
   const drafts = browserDraftStore(1);
   const session = new Session({ episodeId: "episode-1", url: "/ws", open: () => wire, fetchSnapshot: () => new Promise(() => undefined), drafts });
@@ -66,6 +66,6 @@ export function renderWorkspace(changed: Partial<EpisodeState> = {}, control: "m
     </QueryClientProvider>,
   );
   act(() => wire.onopen?.());
-  say({ type: "snapshot", state: makeEpisodeState(changed), control });
+  say({ type: "snapshot", state: makeEpisodeState(changed), control, acts_as: actsAs });
   return { commands, say, user: userEvent.setup() };
 }

@@ -101,7 +101,7 @@ describe("pointing by keys", () => {
   it("hides the magnifier after each act, until something is pointed at again", () => {
     const { picture, say } = point({ proposals: marked });
     arrow(picture, "ArrowRight");
-    say({ type: "snapshot", state: makeEpisodeState({ proposals: marked, steps: [STEP] }), control: "mine" });
+    say({ type: "snapshot", state: makeEpisodeState({ proposals: marked, steps: [STEP] }), control: "mine", acts_as: null });
     expect(screen.queryByText("900, 360")).toBeNull();
     arrow(picture, "ArrowLeft", false);
     expect(screen.getByText("892, 360")).toBeDefined();
@@ -120,7 +120,7 @@ describe("pointing by keys", () => {
     await user.keyboard("{Shift>}h{/Shift}");
     expect(jumps()).toBe(true);
     await user.keyboard("{Shift>}h{/Shift}");
-    say({ type: "snapshot", state: makeEpisodeState({ proposals: marked, steps: [STEP] }), control: "mine" });
+    say({ type: "snapshot", state: makeEpisodeState({ proposals: marked, steps: [STEP] }), control: "mine", acts_as: null });
     expect(jumps()).toBe(true);
   });
 });

@@ -42,11 +42,11 @@ describe("accepting", () => {
     const { user, commands, say } = open();
     await user.keyboard("{Enter}");
     const last = makeProposal(1, { kind: "finish", answer: "" });
-    say({ type: "snapshot", state: makeEpisodeState({ proposals: [last], observation: null }), control: "mine" });
+    say({ type: "snapshot", state: makeEpisodeState({ proposals: [last], observation: null }), control: "mine", acts_as: null });
     expect(screen.getByRole("button", { name: /Accept and finish, next task/ })).toBeDefined();
     await user.keyboard("{Enter}");
     expect(commands().map(({ type }) => type)).toEqual(["accept", "accept"]);
-    say({ type: "snapshot", state: makeEpisodeState({ status: "finished", outcome: "success", proposals: [] }), control: "mine" });
+    say({ type: "snapshot", state: makeEpisodeState({ status: "finished", outcome: "success", proposals: [] }), control: "mine", acts_as: null });
     await waitFor(() => expect(claims(requests.mock.calls)).toHaveLength(1));
     expect(await screen.findByText("No task of Desktop is waiting.")).toBeDefined();
   });
@@ -55,7 +55,7 @@ describe("accepting", () => {
     const requests = vi.spyOn(globalThis, "fetch").mockImplementation(() => Promise.resolve(new Response(JSON.stringify({ episode_id: null }))));
     const { user, say } = open({ proposals: [makeProposal(1, { kind: "finish", answer: "" })] });
     await user.keyboard("{Enter}");
-    say({ type: "snapshot", state: makeEpisodeState({ status: "finished", outcome: "success", proposals: [], steps: [STEP] }), control: "mine" });
+    say({ type: "snapshot", state: makeEpisodeState({ status: "finished", outcome: "success", proposals: [], steps: [STEP] }), control: "mine", acts_as: null });
     await waitFor(() => expect(claims(requests.mock.calls)).toHaveLength(1));
     await user.keyboard("[[");
     expect(screen.queryByText("Task finished")).toBeNull();
@@ -68,7 +68,7 @@ describe("accepting", () => {
     const requests = vi.spyOn(globalThis, "fetch").mockImplementation(() => Promise.resolve(new Response(JSON.stringify({ episode_id: null }))));
     const { user, say } = open({ proposals: [makeProposal(1, { kind: "finish", answer: "" })] });
     await user.keyboard("1");
-    say({ type: "snapshot", state: makeEpisodeState({ status: "finished", outcome: "success", proposals: [] }), control: "mine" });
+    say({ type: "snapshot", state: makeEpisodeState({ status: "finished", outcome: "success", proposals: [] }), control: "mine", acts_as: null });
     expect(await screen.findByText("Task finished")).toBeDefined();
     expect(claims(requests.mock.calls)).toHaveLength(0);
   });

@@ -17,7 +17,7 @@ export const machineMessages = {
   "machines.shows": "What {name} shows",
   "machines.episode": "Episode",
   "machines.twin": "Does an episode's next step ahead",
-  "machines.twin.requests": "One model request more for each step that is not accepted",
+  "machines.twin.requests": "One extra model request per step that is not accepted",
   "machines.lease_ends": "lease ends {when}",
   "machines.state.starting": "Starting",
   "machines.state.free": "Free",

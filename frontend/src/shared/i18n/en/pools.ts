@@ -54,7 +54,7 @@ export const poolMessages = {
   "pools.record": "Keep a video of every episode",
   "pools.record.help": "Shown in the replay until a rule for videos on the page Retention deletes it.",
   "pools.speculation": "Do the first candidate ahead on a second machine",
-  "pools.speculation.help": "While the person reads. Takes up to one machine more for each episode, and one model request more for each first candidate that is not accepted.",
+  "pools.speculation.help": "While the person reads. Uses up to one extra machine per episode, and one extra model request per first candidate that is not accepted.",
   "pools.max_steps": "Most steps",
   "pools.minutes": "Time limit (minutes)",
   "pools.no_limit": "none",

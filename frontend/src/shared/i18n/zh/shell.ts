@@ -115,7 +115,7 @@ export const shellMessages: { [Key in keyof typeof english]: Message } = {
   "replay.frame_after": "第 {number} 步之后的画面",
   "replay.place": "第 {number} 步，共 {count} 步",
   "replay.speed": "速度 {speed}",
-  "replay.supervisors": "督导的帮助",
+  "replay.supervisors": "主管的帮助",
   "replay.took_control": "接管了控制",
   "replay.annotator_says": "标注员",
   "replay.verifier_says": "验证器",
