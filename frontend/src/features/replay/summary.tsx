@@ -2,14 +2,14 @@
 import { TriangleAlert } from "lucide-react";
 import { Link } from "react-router";
 
-import type { SupervisorNoteOut } from "@/generated/api";
 import type { Branch, BrowserPage, Snapshot, Trajectory } from "@/generated/vocabulary";
 import { useI18n } from "@/shared/i18n/i18n";
 import { disagree, OutcomeBadge, StatusBadge, VerdictBadge } from "@/shared/ui/badge";
 
 import styles from "./replay.module.css";
+import type { ReplayNote } from "./use-supervisor-notes";
 
-type Props = { trajectory: Trajectory; state: Snapshot["state"]; annotator: string | undefined; notes: readonly SupervisorNoteOut[] };
+type Props = { trajectory: Trajectory; state: Snapshot["state"]; annotator: string | undefined; notes: readonly ReplayNote[] };
 
 export function Summary({ trajectory, state, annotator, notes }: Props) {
   const { t, moment } = useI18n();
@@ -60,7 +60,7 @@ function Notes({ notes }: Pick<Props, "notes">) {
     <ul className={styles.notes} aria-label={t("replay.supervisors")}>
       {notes.map(({ id, author, text, took_control, created_at }) => (
         <li key={id}>
-          <strong>{author}</strong> {took_control ? t("replay.took_control") : text} <time dateTime={created_at}>{moment(created_at)}</time>
+          <strong>{author}</strong> {took_control ? t("replay.took_control") : (text ?? t("replay.wrote_note"))} <time dateTime={created_at}>{moment(created_at)}</time>
         </li>
       ))}
     </ul>

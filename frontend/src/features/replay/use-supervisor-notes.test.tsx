@@ -8,9 +8,9 @@ import type { SupervisorNoteOut } from "@/generated/api";
 
 import { useSupervisorNotes } from "./use-supervisor-notes";
 
-const NOTE = { text: "Try the menu.", took_control: false, created_at: "2026-01-02T03:04:05Z" };
-const STORED = { ...NOTE, author: "annotator-1" };
-const NAMED: SupervisorNoteOut = { ...NOTE, id: 7, author: "Rosa", pseudonym: "annotator-1" };
+const NOTE = { took_control: false, created_at: "2026-01-02T03:04:05Z" };
+const STORED = { ...NOTE, author: "annotator-1", step: 2 };
+const NAMED: SupervisorNoteOut = { ...NOTE, text: "Try the menu.", id: 7, author: "Rosa", pseudonym: "annotator-1" };
 
 function open(answer: SupervisorNoteOut[]) {
   vi.stubGlobal("fetch", () => Promise.resolve(Response.json(answer)));

@@ -116,6 +116,7 @@ export const shellMessages = {
   "replay.speed": "Speed {speed}",
   "replay.supervisors": "Help from supervisors",
   "replay.took_control": "took control",
+  "replay.wrote_note": "wrote a note",
   "replay.annotator_says": "Annotator",
   "replay.verifier_says": "Verifier",
   "replay.answer": "Answer: {answer}",

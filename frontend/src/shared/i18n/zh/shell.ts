@@ -117,6 +117,7 @@ export const shellMessages: { [Key in keyof typeof english]: Message } = {
   "replay.speed": "速度 {speed}",
   "replay.supervisors": "主管的帮助",
   "replay.took_control": "接管了控制",
+  "replay.wrote_note": "发了留言",
   "replay.annotator_says": "标注员",
   "replay.verifier_says": "验证器",
   "replay.answer": "答案：{answer}",
