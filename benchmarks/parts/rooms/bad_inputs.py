@@ -1,6 +1,7 @@
 """Requests that are wrong in one field, and whether the answer names the field and the reason."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -12,6 +13,7 @@ from benchmarks.parts.safety.requests import Answer, Session, http_connection
 MAX_STATUS, MIN_STATUS = 499, 400
 FAR = 2_147_483_647
 """An id that nothing has."""
+PLACE = re.compile(r"\{(\w+)\}")
 
 
 class BadInput(NamedTuple):
@@ -202,6 +204,6 @@ def _filled(value: Any, names: Mapping[str, Any]) -> Any:
         return {key: _filled(item, names) for key, item in value.items()}
     if isinstance(value, list):
         return [_filled(item, names) for item in value]
-    if isinstance(value, str) and value.startswith("{"):
-        return names[value.strip("{}")]
+    if isinstance(value, str) and (name := PLACE.fullmatch(value)):
+        return names[name[1]]
     return value
