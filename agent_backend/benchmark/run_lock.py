@@ -1,4 +1,4 @@
-"""The lock of a run's folder, which its command holds while it works: by it others know that it runs."""
+"""The lock of a run's folder. The run's command holds it while it works, so that others know that it runs."""
 
 import contextlib
 import errno
@@ -14,7 +14,7 @@ RUN_LOCK_FILE = "run.lock"
 UNSUPPORTED_ERRNOS = frozenset({errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
 """Errors of folders on mounts without locks."""
 LOCK_WAIT_SECONDS = 1.5
-"""For so long a command tries to lock its folder: whoever looks whether it is locked has the lock for a moment."""
+"""How long a command tries to lock its folder. A program that looks at the lock holds it for a moment."""
 RETRY_SECONDS = 0.02
 
 
@@ -47,25 +47,25 @@ def is_locked(file: Path) -> bool | None:
     except (FileNotFoundError, PermissionError):
         return None
     try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError as error:
-        if error.errno not in UNSUPPORTED_ERRNOS:
-            raise
-        return None
+        is_free = _flock(lock, fcntl.LOCK_SH)
     finally:
         os.close(lock)
-    return False
+    return None if is_free is None else not is_free
 
 
 def try_lock(lock: int) -> bool:
     """Take a lock if it is free, or if its mount has none. Returns whether it was."""
+    return _flock(lock, fcntl.LOCK_EX) is not False
+
+
+def _flock(lock: int, kind: int) -> bool | None:
+    """Take a lock of this kind without waiting. Returns whether it was free; None where its mount has no locks."""
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError as error:
         if error.errno not in UNSUPPORTED_ERRNOS:
             raise
+        return None
     return True

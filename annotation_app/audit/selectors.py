@@ -1,6 +1,7 @@
 """Searching the audit log."""
 
 from datetime import datetime, timedelta
+from typing import TypedDict, Unpack
 
 from django.db.models import Q, QuerySet
 
@@ -28,25 +29,27 @@ of its kind only."""
 FORMER_VERBS: tuple[Verb, ...] = tuple(verb for verbs in FORMER_KINDS.values() for verb in verbs)
 
 
-def entries_page(
-    *,
-    words: str = "",
-    verb: str | None = None,
-    subject: str | None = None,
-    actor_id: int | None = None,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    before: int | None = None,
-) -> tuple[list[AuditEntry], int | None]:
+class EntryFilters(TypedDict, total=False):
+    """What entries have in common; None is no condition."""
+
+    verb: str | None
+    subject: str | None
+    """`kind:id`, or `kind` alone for everything of that kind."""
+    actor_id: int | None
+    since: datetime | None
+    until: datetime | None
+    """The end of the time, which is not in it."""
+    before: int | None
+    """Only entries with a smaller id."""
+
+
+def entries_page(*, words: str = "", **filters: Unpack[EntryFilters]) -> tuple[list[AuditEntry], int | None]:
     """Entries with all of these, newest first, below `before`; and what to ask for the page after it with.
 
     Words are searched for in at most `SEARCHED_ENTRIES` entries at once: a page may have few entries, or none, and
     still another page after it.
-
-    Args:
-        subject: `kind:id`, or `kind` alone for everything of that kind.
     """
-    found = entries_matching(verb=verb, subject=subject, actor_id=actor_id, since=since, until=until, before=before)
+    found = entries_matching(**filters)
     unsearched: int | None = None
     if words.split():
         unsearched = found.values_list("pk", flat=True)[SEARCHED_ENTRIES : SEARCHED_ENTRIES + 1].first()
@@ -57,22 +60,16 @@ def entries_page(
     return rows, None if unsearched is None else unsearched + 1
 
 
-def entries_matching(
-    *,
-    verb: str | None = None,
-    subject: str | None = None,
-    actor_id: int | None = None,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    before: int | None = None,
-) -> QuerySet[AuditEntry]:
-    """Entries with all of these, newest first, below `before`; see `entries_page`."""
+def entries_matching(**filters: Unpack[EntryFilters]) -> QuerySet[AuditEntry]:
+    """Entries with all of these, newest first."""
+    subject = filters.get("subject")
     conditions = Q() if subject is None else _subject_condition(subject)
-    for name, value in (("verb", verb), ("actor_id", actor_id), ("pk__lt", before)):
+    compared = (("verb", filters.get("verb")), ("actor_id", filters.get("actor_id")), ("pk__lt", filters.get("before")))
+    for name, value in compared:
         if value is not None:
             conditions &= Q(**{name: value})
     rows = AuditEntry.objects.alias(kind=SUBJECT_KIND).select_related("actor").order_by("-pk")
-    return rows.filter(conditions & _days_condition(since, until))
+    return rows.filter(conditions & _days_condition(filters.get("since"), filters.get("until")))
 
 
 def subject_of(entry: AuditEntry) -> str:

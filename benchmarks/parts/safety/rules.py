@@ -43,7 +43,7 @@ def open_to_all(**rule: Any) -> Rule:
 
 
 def everybody(**rule: Any) -> Rule:
-    """For everybody who is signed in."""
+    """Every signed-in person may call it."""
     return Rule(SIGNED_IN, **rule)
 
 

@@ -6,7 +6,7 @@ export function withoutUndone<S extends { readonly undone: boolean }>(steps: rea
   return steps.filter(({ undone }) => !undone);
 }
 
-/** The steps whose thought is still to be written by whoever decided them (`acted_by`). */
+/** The steps whose thought is still missing. The person who decided on the step (`acted_by`) writes it. */
 export function withOwedThoughts(steps: readonly Step[], actedBy: string | null): Step[] {
   return withoutUndone(steps).filter(({ thought_timing: timing, acted_by: by }) => timing === "owed" && by === actedBy);
 }

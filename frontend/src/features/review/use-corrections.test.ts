@@ -44,7 +44,7 @@ it("keeps the revision it was written over, so that a newer one is not overwritt
   expect(open([newer]).current.of(0)).toMatchObject({ thought: "Mine", base: 0 });
 });
 
-it("is for the annotator of sent-back work, and for the reviewer whom nobody came before", () => {
+it("is for the annotator of sent-back work, and for a reviewer when no other reviewer has the claim", () => {
   const claim = { reviewer: "Rosa", mine: false, until: "2026-01-02T03:04:05Z" };
   expect(mayCorrect({ may: "mend", claim })).toBe(true);
   expect(mayCorrect({ may: "review", claim: null })).toBe(true);

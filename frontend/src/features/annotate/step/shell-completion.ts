@@ -30,7 +30,7 @@ export async function completeCommand(episodeId: string, line: string, session: 
     const answer = await request("POST", `/episodes/${encodeURIComponent(episodeId)}/completions`, { line, session });
     return answer.options.length > 0 || answer.more ? answer : null;
   } catch {
-    return null; // whoever types can go on typing
+    return null; // the person can go on typing
   }
 }
 

@@ -9,7 +9,7 @@ import styles from "./action-text.module.css";
 /** More inputs than this are counted, not listed. */
 const MOST_INPUTS = 200;
 
-/** `supervisor` is the name of whoever decided in the annotator's place, where it is known. */
+/** `supervisor` is the name of the supervisor who decided in the annotator's place, where it is known. */
 export function StepNotes({ step, supervisor }: { step: Step; supervisor?: string | undefined }) {
   return (
     <>
