@@ -1,11 +1,12 @@
-"""Dialogs that no other test opens, for assistive technology: in English and light, in Chinese and dark."""
+"""Dialogs and menus that no other test opens, for assistive technology: in English and light, in Chinese and dark."""
 
 import json
 import re
 from functools import cache
+from typing import Any
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import FilePayload, Page, expect
 
 from annotation_app.operations.runtime.stack import ROOT
 from tests.e2e.conftest import Drill
@@ -14,6 +15,9 @@ from tests.e2e.test_pages import assert_accessible, show_in
 
 MESSAGES = ROOT / "frontend/src/shared/i18n"
 MESSAGE = re.compile(r'"([\w.]+)": ("(?:[^"\\]|\\.)*")')
+BADGES = "(?:Never probed|从未探测)"
+"""What else the button of a probe says."""
+GRAPH = FilePayload(name="graph.csv", mimeType="text/csv", buffer=b"nothing,of,a,graph\n1,2,3,4\n")
 DIALOG, MENU = "[role=dialog]", "[role=menu]"
 OPENED = (
     ("machines", "machines.watch_one", DIALOG),
@@ -22,6 +26,24 @@ OPENED = (
     ("policies", "policies.change_of", DIALOG),
     ("policies", "policies.set_gate_of", DIALOG),
     ("policies", "policies.states_of", DIALOG),
+    ("policies", "policies.edit_of", MENU),
+    ("judges", "judges.new", DIALOG),
+    ("policies", "probes.open_of", DIALOG),
+    ("design", "design.writer.add", DIALOG),
+    ("design", "design.import.of", DIALOG),
+    ("retention", "retention.switch_on_one", DIALOG),
+    ("flywheel", "flywheel.new", DIALOG),
+    ("webhooks", "webhooks.remove_one", DIALOG),
+    ("webhooks", "webhooks.messages_one", DIALOG),
+    ("webhooks", "webhooks.secret.new_one", DIALOG),
+    ("pools", "pools.secrets_in", DIALOG),
+    ("pools", "pools.mcp_in", DIALOG),
+    ("pools", "pools.stop_of", DIALOG),
+    ("pools", "pools.board.assign_of", MENU),
+    ("pools", "account.menu", MENU),
+    ("pools", "nav.manage", MENU),
+    ("pools", "global.help", DIALOG),
+    ("pools", "notices.title|notices.unread", DIALOG),
 )
 """Pages, what the button on them is called, and what it opens."""
 KEYS = (("f", ""), ("x", ""), ("h", ""), ("l", ""), ("c", ""), ("Control+k", ""), ("ArrowRight", "m"))
@@ -30,17 +52,17 @@ pytestmark = pytest.mark.slow
 
 
 @cache
-def button_name(key: str) -> re.Pattern[str]:
-    """What a message says in either language, whatever its places are filled with."""
+def button_name(keys: str) -> re.Pattern[str]:
+    """What a message, or one of several, says in either language, whatever its places are filled with."""
     texts = [
         re.sub(r"\\\{\w+\\\}", ".+", re.escape(json.loads(text)))
         for language in ("en", "zh")
         for file in (MESSAGES / language).glob("*.ts")
         for name, text in MESSAGE.findall(file.read_text())
-        if name == key
+        if name in keys.split("|")
     ]
-    assert texts, key
-    return re.compile(f"^(?:{'|'.join(texts)})$")
+    assert texts, keys
+    return re.compile(f"(?:^|{BADGES} ?)(?:{'|'.join(texts)})$")
 
 
 class OpenedChecker:
@@ -50,9 +72,9 @@ class OpenedChecker:
         self.page = page
         self.chinese = False
 
-    async def check(self, opened: str, name: str) -> None:
-        """Check what is open in both languages, and close it."""
-        shown = self.page.locator(opened)
+    async def check(self, opened: str, name: str, *, over: int = 0) -> None:
+        """Check what is open in both languages, over how many others of its kind, and close it."""
+        shown = self.page.locator(opened).nth(over)
         await expect(shown, name).to_be_visible(timeout=BOUND_MS)
         await expect(shown.get_by_text(button_name("common.loading"))).to_have_count(0, timeout=BOUND_MS)
         if opened == MENU:
@@ -86,15 +108,47 @@ async def test_dialogs_are_accessible(chinese_reader: Page, drill: Drill) -> Non
             await page.keyboard.press(then)
         await checker.check(MENU if then else DIALOG, f"{first} {then} at a desk")
 
+    sent = await send(
+        page, "POST", "/api/webhooks", {"url": "https://93.184.215.14/hook", "events": ["export.finished"]}
+    )
+    rule = await send(page, "POST", "/api/retention/rules", {"what": "exports", "days": 30_000})
     at = ""
     for place, key, opened in OPENED:
         if place != at:
             await page.goto(f"/{place}")
             at = place
-        await page.get_by_role("button", name=button_name(key), disabled=False).first.click(timeout=BOUND_MS)
+        if key == "design.import.of":
+            await page.locator("main input[type=file]").first.set_input_files(GRAPH)
+        else:
+            button = page.get_by_role("button", name=button_name(key), disabled=False)
+            if opened == MENU:
+                button = button.and_(page.locator("[aria-haspopup=menu]"))
+            await button.first.click(timeout=BOUND_MS)
+        if key == "webhooks.secret.new_one":
+            await page.get_by_role("dialog").get_by_role("button", name=button_name("webhooks.secret.new")).click()
+            await expect(page.get_by_role("dialog", name=button_name("webhooks.secret.title"))).to_be_visible()
         await checker.check(opened, key)
+    await page.get_by_role("button", name=button_name("pools.tasks_in")).first.click()
+    for key in ("pools.edit_of", "pools.reference_of"):
+        await page.get_by_role("dialog").get_by_role("button", name=button_name(key)).first.click(timeout=BOUND_MS)
+        await checker.check(DIALOG, key, over=1)
     if checker.chinese:
+        await page.keyboard.press("Escape")
         await checker.switch()
+    await send(page, "DELETE", f"/api/webhooks/{sent['webhook']['id']}")
+    await send(page, "DELETE", f"/api/retention/rules/{rule['id']}")
     await page.goto(address)
     await desk.opened()
     await desk.leave()
+
+
+async def send(page: Page, method: str, path: str, data: object = None) -> Any:
+    """Change something as the person who is signed in.
+
+    Raises:
+        AssertionError: the platform refuses it.
+    """
+    csrf = (await (await page.request.get("/api/session")).json())["csrf"]
+    answer = await page.request.fetch(path, method=method, data=data, headers={"X-CSRFToken": csrf})
+    assert answer.ok, await answer.text()
+    return await answer.json() if await answer.body() else None

@@ -144,6 +144,20 @@ describe("completion", () => {
     expect(labels('type_text("my repo‸")')).toEqual(["my report"]);
     expect(labels('type_text("my r‸")')).toEqual([]);
   });
+  it.each([
+    ['type_text("see no‸ and go")', 'type_text("see notes/a.txt‸ and go")'],
+    ["type_text('my repo‸ of \"May\"')", "type_text('my report‸ of \"May\"')"],
+    ['type_text("repo‸rt")', 'type_text("report"‸)'],
+    ['read_file("no‸es/a.txt")', 'read_file("notes/a.txt"‸)'],
+    ['scroll(1, 2, "do‸wm")', 'scroll(1, 2, "down"‸)'],
+  ])("keeps what stands behind the caret of a text: %s", (marked, expected) => {
+    const [text, caret] = split(marked);
+    const found = suggestionsAt(text, caret, { ...CONTEXT, recentTexts: [] });
+    const [chosen] = found?.options.filter(({ label }) => label !== "Rename") ?? [];
+    const [whole, at] = split(expected);
+    expect(found && chosen && text.slice(0, found.from) + chosen.insert + text.slice(found.to)).toBe(whole);
+    expect((found?.from ?? 0) + (chosen?.caret ?? 0)).toBe(at);
+  });
   it("writes a tool's arguments with nothing in them yet, the caret in the first", () => {
     const done = suggestionsAt(...split('call_tool("notes.add", ‸)'), CONTEXT)?.options[0];
     expect(done).toMatchObject({ insert: '{"text":""}', caret: 9 });

@@ -52,6 +52,9 @@ const CHOICES = {
   unit: ["pixels", "notches"],
 } as const;
 
+/** Arguments of which a suggestion completes a part: what stands behind the caret is kept. */
+const FREE = new Set(["text", "path"]);
+
 /** The suggestions at the caret; null where there are none. */
 export function suggestionsAt(text: string, caret: number, context: CompletionContext): Suggestions | null {
   const place = placeAt(text, caret);
@@ -63,12 +66,22 @@ export function suggestionsAt(text: string, caret: number, context: CompletionCo
   const lead = /^\s*/.exec(text.slice(part.from, part.to))?.[0].length ?? 0;
   const from = Math.min(part.from + lead, caret);
   const written = text.slice(from, caret).replace(/^["']/, "");
+  const keptBehind = FREE.has(slot.type) && /^["']/.test(text.slice(from, caret)) ? text.slice(caret, part.to).trimEnd().replace(/["']$/, "") : "";
   const values = valuesFor(slot.type, written, context).filter((value) => value.toLowerCase().startsWith(written.toLowerCase()));
   const options = [...new Set(values)]
     .filter((value) => value !== written)
     .slice(0, MOST)
-    .map((value) => ({ label: value, insert: JSON.stringify(value), caret: JSON.stringify(value).length, detail: slot.field }));
+    .map((value) => ({ label: value, ...insertion(value, text.slice(from, caret), keptBehind), detail: slot.field }));
   return options.length === 0 ? null : { from, to: part.to, options };
+}
+
+/** A value in the quotes that are written, with the text behind the caret unless the value ends with it. */
+function insertion(value: string, before: string, behind: string): Pick<Suggestion, "insert" | "caret"> {
+  const quote = before.startsWith("'") ? "'" : '"';
+  const escaped = JSON.stringify(value).slice(1, -1);
+  const body = quote + (quote === '"' ? escaped : escaped.replaceAll('\\"', '"').replaceAll("'", String.raw`\'`));
+  if (behind === "" || body.endsWith(behind)) return { insert: body + quote, caret: body.length + 1 };
+  return { insert: body + behind + quote, caret: body.length };
 }
 
 /** The arguments of the tool that is named before the caret, while nothing of them is written. */
