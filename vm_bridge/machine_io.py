@@ -3,8 +3,9 @@
 Nothing done here is a step: whoever annotates or trains uses the actions of the same meaning instead.
 """
 
+import re
 from base64 import b64encode
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Annotated, Literal, Protocol, Self
@@ -17,6 +18,9 @@ from vm_bridge.errors import InvalidAction
 
 MAX_COMPLETED_LINE = 4_000
 """Longest command line that is completed (characters)."""
+MAX_TITLES, MAX_TITLE_LENGTH = 50, 300
+MAX_WORDS, MAX_WORD_LENGTH = 500, 100
+WORD = re.compile(r"\w[\w@.+-]{2,}\w")
 EntryName = Annotated[str, StringConstraints(max_length=4096)]
 
 
@@ -81,10 +85,20 @@ class CommandCompletion(FrozenModel):
 class ScreenTexts(FrozenModel):
     """What can be read on a machine's screen, as far as the machine knows it; nothing from input fields."""
 
-    titles: Annotated[tuple[Annotated[str, StringConstraints(max_length=300)], ...], Field(max_length=50)] = ()
+    titles: Annotated[
+        tuple[Annotated[str, StringConstraints(max_length=MAX_TITLE_LENGTH)], ...], Field(max_length=MAX_TITLES)
+    ] = ()
     """Of windows."""
-    words: Annotated[tuple[Annotated[str, StringConstraints(max_length=100)], ...], Field(max_length=500)] = ()
+    words: Annotated[
+        tuple[Annotated[str, StringConstraints(max_length=MAX_WORD_LENGTH)], ...], Field(max_length=MAX_WORDS)
+    ] = ()
     """Each once, in reading order; of four characters or more."""
+
+
+def screen_words(texts: Iterable[str]) -> tuple[str, ...]:
+    """The words of texts as `ScreenTexts.words` has them."""
+    words = (word for text in texts for word in WORD.findall(text) if len(word) <= MAX_WORD_LENGTH)
+    return tuple(dict.fromkeys(words))[:MAX_WORDS]
 
 
 def check_file_size(data: bytes) -> None:

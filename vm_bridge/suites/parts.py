@@ -1,12 +1,9 @@
 """What can be read on a page and where, for who teaches reading: the browser's own layout, letter by letter."""
 
-import re
-
 from protocol.trajectory.observations import PageLayout
 from vm_bridge.browser import ScriptFailed, Session
+from vm_bridge.machine_io import screen_words
 
-WORD = re.compile(r"\w[\w@.+-]{2,}\w")
-MAX_WORDS, MAX_WORD = 500, 100
 WORDS_SECONDS = 1.0
 """Longest that the page's words are looked for, since no act is done meanwhile."""
 SCRIPT = """((withEditable) => {
@@ -83,5 +80,4 @@ async def read_words(session: Session) -> tuple[str, ...]:
     except ScriptFailed:
         return ()
     layout = PageLayout.model_validate(answer)
-    words = (word for part in layout.parts for word in WORD.findall(part.text) if len(word) <= MAX_WORD)
-    return tuple(dict.fromkeys(words))[:MAX_WORDS]
+    return screen_words(part.text for part in layout.parts)

@@ -83,6 +83,7 @@ def note_task() -> Task:
 async def test_a_task_file_is_set_up_and_judged(guest: GuestSandbox) -> None:
     machine = guest.bind(1)
     await machine.prepare(note_task())
+    assert "Second" in (await machine.screen_texts()).titles
     assert (await machine.evaluate()).success is False
     await machine.perform("append-command", RunCommand(command="echo two >> list.txt"))
     verdict = await machine.evaluate()

@@ -33,6 +33,7 @@ from vm_bridge.drivers.phone.frames import MAX_CAPTURE_BYTES, decode_screencap
 from vm_bridge.errors import InvalidAction, OutcomeUnknown, StaleLease
 from vm_bridge.hosts.phone.simulated import PhoneSandbox
 from vm_bridge.machine import Machine
+from vm_bridge.machine_io import WORD
 from vm_bridge.simulators.phone.paths import STATE_FILE
 
 TASK = Task(id="task-1", instruction="Do something.", platform="phone")
@@ -104,7 +105,9 @@ async def test_typed_text_arrives_whole(machine: Machine, text: str) -> None:
     await do(machine, OpenApp(name="Notes"))
     await tap(machine, "New note")
     await tap(machine, "Note")
+    assert "Save" in (await machine.screen_texts()).words
     await do(machine, TypeText(text=text.replace("\t", " ")))
+    assert not set(WORD.findall(text)) & set((await machine.screen_texts()).words), "nothing of fields"
     await tap(machine, "Save")
     assert (await state(machine))["notes"]["notes"][0]["body"] == text.replace("\t", " ")
     assert await shell_output(machine, "settings get secure default_input_method") == method

@@ -1,5 +1,6 @@
 """A desktop behind OSWorld's in-guest server: the vocabulary's acts as PyAutoGUI's, and files through its API."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -38,7 +39,9 @@ from protocol.actions.types import (
     WriteFile,
 )
 from vm_bridge.drivers.osworld.guest_client import SERVER_TIMEOUT_SECONDS, GuestClient
+from vm_bridge.drivers.remote.screen_trees import linux_texts
 from vm_bridge.errors import ActionFailed
+from vm_bridge.machine_io import ScreenTexts
 
 ACTION_KINDS = (
     *("click", "double_click", "triple_click", "right_click", "middle_click", "move_to", "mouse_down", "mouse_up"),
@@ -70,6 +73,10 @@ class GuestActionExecutor:
         if isinstance(action, FileAction):
             return await self._file(action, staged)
         return await self._guest.inside(build_request(action))
+
+    async def screen_texts(self) -> ScreenTexts:
+        """See `ActionExecutor.screen_texts`."""
+        return await asyncio.to_thread(linux_texts, await self._guest.accessibility_tree())
 
     async def _file(self, action: FileAction, staged: Mapping[str, bytes]) -> str | bytes | None:
         match action:

@@ -56,6 +56,11 @@ class GuestClient:
         """A picture file. Their server writes all of them into one file, so ask for one at a time."""
         return (await self._ask("GET", "/screenshot")).content
 
+    async def accessibility_tree(self) -> bytes:
+        """The tree of AT-SPI as XML; the guest may take seconds for it."""
+        tree = _parse_object(await self._ask("GET", "/accessibility")).get("AT")
+        return tree.encode() if isinstance(tree, str) else b""
+
     async def put(self, path: str, data: bytes) -> None:
         """Create or replace a file, and the folders above it, in one move. Raises ActionFailed."""
         landing = f"~/.pilothouse-{token_hex(8)}"  # their server expands variables in the names it is given

@@ -1,5 +1,6 @@
 """Runs actions on a phone over adb."""
 
+import asyncio
 import posixpath
 import shlex
 from collections.abc import Mapping
@@ -17,9 +18,12 @@ from protocol.actions.types import (
 )
 from vm_bridge.drivers.phone.adb import REQUEST_TIMEOUT_SECONDS, AdbRequestFailed, Device
 from vm_bridge.drivers.phone.input import InputAction, PhoneInput
+from vm_bridge.drivers.remote.screen_trees import MAX_TREE_BYTES, android_texts
 from vm_bridge.errors import ActionFailed
+from vm_bridge.machine_io import ScreenTexts
 
 FileAction = RunCommand | ListFiles | ReadFile | WriteFile | EditFile | UploadFile | DownloadFile
+DUMP_SCREEN = "uiautomator dump /dev/tty"
 MAX_TEXT = 64 * 1024
 """Most of a text file or an output that is shown (characters)."""
 
@@ -94,6 +98,7 @@ class PhoneActionExecutor:
     """Acts on one device. `names` are packages by the names people call them; relative paths begin at `home`."""
 
     def __init__(self, device: Device, names: Mapping[str, str], home: str) -> None:
+        self._device = device
         self._input, self._files = PhoneInput(device, names), PhoneFiles(device, home)
 
     async def do(self, action: Action, size: tuple[int, int], staged: Mapping[str, bytes]) -> str | bytes | None:
@@ -103,3 +108,9 @@ class PhoneActionExecutor:
             return None
         assert isinstance(action, FileAction)
         return await self._files.do(action, staged)
+
+    async def screen_texts(self) -> ScreenTexts:
+        """See `ActionExecutor.screen_texts`."""
+        tree = await self._device.raw(DUMP_SCREEN, most=MAX_TREE_BYTES)
+        end = tree.rfind(b">") + 1  # Android says behind it where it was dumped
+        return await asyncio.to_thread(android_texts, tree[tree.find(b"<") : end])

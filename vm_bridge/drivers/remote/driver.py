@@ -67,6 +67,10 @@ class ActionExecutor(Protocol):
         MachineGone where it surely did not happen."""
         ...
 
+    async def screen_texts(self) -> ScreenTexts:
+        """What the machine says is on its screen; changes nothing. Raises TransportError, MachineGone."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class RemoteMachineSpec:
@@ -151,6 +155,14 @@ class RemoteDriver:
             raise StaleLease(f"fencing token {fence} is behind {self.fence}")
         await self.inside.admit(fence)
         self.fence = self._used = max(self.fence, fence)
+
+    async def screen_texts(self, fence: int) -> ScreenTexts:
+        """See `Machine.screen_texts`; it waits for no act, and none waits for it."""
+        await self.admit(fence)
+        try:
+            return ScreenTexts() if self._acts is None else await self._acts.screen_texts()
+        except TransportError:
+            return ScreenTexts()
 
     def stage_upload(self, data: bytes, media_type: str) -> BlobRef:
         """See `Machine.stage`."""
@@ -309,7 +321,7 @@ class RemoteMachine:
         raise UnsupportedAction("this machine has no interactive terminals")
 
     async def screen_texts(self) -> ScreenTexts:
-        return ScreenTexts()
+        return await self._driver.screen_texts(self._fence)
 
     async def tools(self) -> tuple[Tool, ...]:
         return ()

@@ -66,12 +66,12 @@ export function suggestionsAt(text: string, caret: number, context: CompletionCo
   const lead = /^\s*/.exec(text.slice(part.from, part.to))?.[0].length ?? 0;
   const from = Math.min(part.from + lead, caret);
   const written = text.slice(from, caret).replace(/^["']/, "");
-  const keptBehind = FREE.has(slot.type) && /^["']/.test(text.slice(from, caret)) ? text.slice(caret, part.to).trimEnd().replace(/["']$/, "") : "";
+  const behindCaret = FREE.has(slot.type) && /^["']/.test(text.slice(from, caret)) ? text.slice(caret, part.to).trimEnd().replace(/["']$/, "") : "";
   const values = valuesFor(slot.type, written, context).filter((value) => value.toLowerCase().startsWith(written.toLowerCase()));
   const options = [...new Set(values)]
     .filter((value) => value !== written)
     .slice(0, MOST)
-    .map((value) => ({ label: value, ...insertion(value, text.slice(from, caret), keptBehind), detail: slot.field }));
+    .map((value) => ({ label: value, ...insertion(value, text.slice(from, caret), behindCaret), detail: slot.field }));
   return options.length === 0 ? null : { from, to: part.to, options };
 }
 

@@ -1,0 +1,71 @@
+"""Texts of a screen from the trees that machines give to assistive technology; pure."""
+
+from collections.abc import Iterable, Iterator
+from xml.etree import ElementTree
+
+from vm_bridge.drivers.remote.errors import TransportError
+from vm_bridge.machine_io import MAX_TITLE_LENGTH, MAX_TITLES, ScreenTexts, screen_words
+
+MAX_TREE_BYTES = 4 * 2**20
+"""A longer tree is not read."""
+ANDROID_FIELDS = ("input", "textarea", "select")
+"""Classes of input fields of a page; those of Android's own widgets end with `EditText`."""
+LINUX_FIELDS = ("entry", "password-text", "text", "spin-button", "terminal", "document-text", "paragraph")
+"""Roles of AT-SPI whose names may be what somebody wrote."""
+LINUX_WINDOWS = ("frame", "dialog", "window", "file-chooser", "alert")
+
+
+def android_texts(tree: bytes) -> ScreenTexts:
+    """The words of `uiautomator dump`, not those of input fields.
+
+    Raises:
+        TransportError: it is no tree, or longer than `MAX_TREE_BYTES`.
+    """
+
+    def shown() -> Iterator[str]:
+        for node in _parse(tree).iter("node"):
+            kind = node.get("class", "")
+            if not (kind in ANDROID_FIELDS or kind.endswith("EditText") or node.get("password") == "true"):
+                yield from (node.get("text", ""), node.get("content-desc", ""))
+
+    return ScreenTexts(words=screen_words(shown()))
+
+
+def linux_texts(tree: bytes) -> ScreenTexts:
+    """The titles of windows and the names of what they show, of AT-SPI's tree as OSWorld's server writes it.
+
+    Raises:
+        TransportError: it is no tree, or longer than `MAX_TREE_BYTES`.
+    """
+    nodes = [(_local_name(node.tag), node) for node in _parse(tree).iter()]
+    titles = (node.get("name", "").strip()[:MAX_TITLE_LENGTH] for role, node in nodes if role in LINUX_WINDOWS)
+    shown = (
+        node.get("name", "")
+        for role, node in nodes
+        if role not in (*LINUX_WINDOWS, *LINUX_FIELDS) and _state(node, "showing") != "false"
+        if _state(node, "editable") != "true"
+    )
+    return ScreenTexts(titles=_each_once(titles)[:MAX_TITLES], words=screen_words(shown))
+
+
+def _parse(tree: bytes) -> ElementTree.Element:
+    if len(tree) > MAX_TREE_BYTES:
+        raise TransportError(f"the tree of the screen has more than {MAX_TREE_BYTES} bytes")
+    try:
+        # Expat bounds what entities make of a text since 2.4.1, and the tree has a bound.
+        return ElementTree.fromstring(tree)  # noqa: S314
+    except (ElementTree.ParseError, ValueError, LookupError) as error:
+        raise TransportError(f"the tree of the screen is no XML: {error}") from None
+
+
+def _state(node: ElementTree.Element, state: str) -> str | None:
+    """A state of an element, whatever its namespace; None where the tree does not say."""
+    return next((value for name, value in node.attrib.items() if _local_name(name) == state), None)
+
+
+def _local_name(name: str) -> str:
+    return name.rpartition("}")[2]
+
+
+def _each_once(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(text for text in dict.fromkeys(texts) if text)
