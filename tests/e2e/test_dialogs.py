@@ -103,6 +103,8 @@ async def test_dialogs_are_accessible(chinese_reader: Page, drill: Drill) -> Non
     address = page.url
     await desk.rested()
     for first, then in KEYS:
+        if then:
+            await page.get_by_role("application").focus()  # closing a dialog gives the focus back some time later
         await page.keyboard.press(first)
         if then:
             await page.keyboard.press(then)
