@@ -1,11 +1,11 @@
 /** Lets only somebody signed in through, and asks again over the page when the sign-in ends. */
-import { Modal } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState, type ReactNode } from "react";
 
 import { refreshSession, sessionQuery } from "@/shared/account/account";
 import { setSignInGate } from "@/shared/api/http";
 import { useI18n } from "@/shared/i18n/i18n";
+import { Dialog } from "@/shared/ui/dialog";
 import { ErrorState, Loading } from "@/shared/ui/states";
 
 import { Reauthentication } from "./reauthentication";
@@ -69,7 +69,7 @@ function SignInAgain({ username }: { username: string }) {
   };
 
   return (
-    <Modal
+    <Dialog
       opened={opened}
       onClose={() => undefined}
       withCloseButton={false}
@@ -79,6 +79,6 @@ function SignInAgain({ username }: { username: string }) {
     >
       <p className={styles.tagline}>{t("session.expired.help")}</p>
       <SignInForm username={username} onDone={done} />
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,5 +1,5 @@
 /** Every command with its keys, searchable; opened with `?`. */
-import { Modal, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { Search } from "lucide-react";
 import { useState } from "react";
 
@@ -7,6 +7,7 @@ import { keysOf, type Command, type Scope } from "@/shared/commands/command";
 import { useAllCommands, useKeyMap } from "@/shared/commands/commands";
 import { labelsOf } from "@/shared/commands/keys";
 import { useI18n, type Translate } from "@/shared/i18n/i18n";
+import { Dialog } from "@/shared/ui/dialog";
 import { KeyHint } from "@/shared/ui/key-hint";
 
 import styles from "./help-overlay.module.css";
@@ -14,9 +15,9 @@ import styles from "./help-overlay.module.css";
 export function HelpOverlay({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { t } = useI18n();
   return (
-    <Modal opened={opened} onClose={onClose} title={t("global.help")} size={860} closeButtonProps={{ "aria-label": t("common.close") }}>
+    <Dialog opened={opened} onClose={onClose} title={t("global.help")} size={860}>
       <Help />
-    </Modal>
+    </Dialog>
   );
 }
 
