@@ -2,8 +2,9 @@
 
 import json
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import cache
-from typing import Any
 
 import pytest
 from playwright.async_api import FilePayload, Page, expect
@@ -110,47 +111,56 @@ async def test_dialogs_are_accessible(chinese_reader: Page, drill: Drill) -> Non
             await page.keyboard.press(then)
         await checker.check(MENU if then else DIALOG, f"{first} {then} at a desk")
 
-    sent = await send(
-        page, "POST", "/api/webhooks", {"url": "https://93.184.215.14/hook", "events": ["export.finished"]}
-    )
-    rule = await send(page, "POST", "/api/retention/rules", {"what": "exports", "days": 30_000})
-    at = ""
-    for place, key, opened in OPENED:
-        if place != at:
-            await page.goto(f"/{place}")
-            at = place
-        if key == "design.import.of":
-            await page.locator("main input[type=file]").first.set_input_files(GRAPH)
-        else:
-            button = page.get_by_role("button", name=button_name(key), disabled=False)
-            if opened == MENU:
-                button = button.and_(page.locator("[aria-haspopup=menu]"))
-            await button.first.click(timeout=BOUND_MS)
-        if key == "webhooks.secret.new_one":
-            await page.get_by_role("dialog").get_by_role("button", name=button_name("webhooks.secret.new")).click()
-            await expect(page.get_by_role("dialog", name=button_name("webhooks.secret.title"))).to_be_visible()
-        await checker.check(opened, key)
-    await page.get_by_role("button", name=button_name("pools.tasks_in")).first.click()
-    for key in ("pools.edit_of", "pools.reference_of"):
-        await page.get_by_role("dialog").get_by_role("button", name=button_name(key)).first.click(timeout=BOUND_MS)
-        await checker.check(DIALOG, key, over=1)
+    webhook = {"url": "https://93.184.215.14/hook", "events": ["export.finished"]}
+    rule = {"what": "exports", "days": 30_000}
+    async with added(page, "/api/webhooks", webhook), added(page, "/api/retention/rules", rule):
+        await check_all(page, checker)
     if checker.chinese:
         await page.keyboard.press("Escape")
         await checker.switch()
-    await send(page, "DELETE", f"/api/webhooks/{sent['webhook']['id']}")
-    await send(page, "DELETE", f"/api/retention/rules/{rule['id']}")
     await page.goto(address)
     await desk.opened()
     await desk.leave()
 
 
-async def send(page: Page, method: str, path: str, data: object = None) -> Any:
-    """Change something as the person who is signed in.
+async def check_all(page: Page, checker: OpenedChecker) -> None:
+    """Check what `OPENED` lists, and the dialogs over the list of a pool's tasks."""
+    at = ""
+    for place, key, opened in OPENED:
+        if place != at:
+            await page.goto(f"/{place}")
+            at = place
+        await open_by(page, key, opened)
+        await checker.check(opened, key)
+    await page.get_by_role("button", name=button_name("pools.tasks_in")).first.click()
+    for key in ("pools.edit_of", "pools.reference_of"):
+        await page.get_by_role("dialog").get_by_role("button", name=button_name(key)).first.click(timeout=BOUND_MS)
+        await checker.check(DIALOG, key, over=1)
 
-    Raises:
-        AssertionError: the platform refuses it.
-    """
+
+async def open_by(page: Page, key: str, opened: str) -> None:
+    """Open what the button or the file field of this message opens, a dialog or a menu."""
+    if key == "design.import.of":
+        await page.locator("main input[type=file]").first.set_input_files(GRAPH)
+        return
+    button = page.get_by_role("button", name=button_name(key), disabled=False)
+    if opened == MENU:
+        button = button.and_(page.locator("[aria-haspopup=menu]"))
+    await button.first.click(timeout=BOUND_MS)
+    if key == "webhooks.secret.new_one":
+        await page.get_by_role("dialog").get_by_role("button", name=button_name("webhooks.secret.new")).click()
+        await expect(page.get_by_role("dialog", name=button_name("webhooks.secret.title"))).to_be_visible()
+
+
+@asynccontextmanager
+async def added(page: Page, path: str, data: object) -> AsyncIterator[None]:
+    """Something is added as the person who is signed in, and deleted at the end."""
     csrf = (await (await page.request.get("/api/session")).json())["csrf"]
-    answer = await page.request.fetch(path, method=method, data=data, headers={"X-CSRFToken": csrf})
+    answer = await page.request.post(path, data=data, headers={"X-CSRFToken": csrf})
     assert answer.ok, await answer.text()
-    return await answer.json() if await answer.body() else None
+    new = await answer.json()
+    try:
+        yield
+    finally:
+        address = f"{path}/{new.get('webhook', new)['id']}"
+        assert (await page.request.delete(address, headers={"X-CSRFToken": csrf})).ok
