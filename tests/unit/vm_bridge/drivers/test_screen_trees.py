@@ -1,10 +1,12 @@
 """Words and titles of the trees that machines give to assistive technology, and of what is no tree."""
 
+from collections.abc import Callable
+
 import pytest
 
 from vm_bridge.drivers.remote.errors import TransportError
 from vm_bridge.drivers.remote.screen_trees import MAX_TREE_BYTES, android_texts, linux_texts
-from vm_bridge.machine_io import MAX_WORDS
+from vm_bridge.machine_io import MAX_WORDS, ScreenTexts
 
 ANDROID = """<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation="0">
 <node text="" class="android.widget.FrameLayout" content-desc="Contacts list" password="false">
@@ -53,7 +55,6 @@ def test_long_trees_give_so_many_words_and_short_titles() -> None:
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("read", [android_texts, linux_texts])
-def test_what_is_no_tree_is_refused(tree: bytes, read: object) -> None:
-    assert callable(read)
+def test_what_is_no_tree_is_refused(tree: bytes, read: Callable[[bytes], ScreenTexts]) -> None:
     with pytest.raises(TransportError):
         read(tree)
