@@ -56,7 +56,7 @@ export const peopleMessages = {
 
   "invite.title": "Invitations",
   "invite.email": "E-mail address (may be empty)",
-  "invite.days": "Days it holds",
+  "invite.days": "Valid for (days)",
   "invite.do": "Invite",
   "invite.link": "Link of the invitation",
   "invite.link.help": "It works once and is shown only now.",
