@@ -1,11 +1,13 @@
 """Starting, resuming and cancelling benchmark runs, which the pages call evaluations."""
 
+import errno
 import json
 import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,6 +40,7 @@ from protocol.trajectory.tasks import Task as TaskDefinition
 
 UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
 ENDS_OR_BEGINS_MESSAGE = "The command of this run is starting or ending: try again."
+NOT_WRITABLE_ERRNOS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 RUN_TAIL = re.compile(r"-[0-9a-f]{6}$")
 """What ends the name of a run that was started here."""
 
@@ -101,7 +104,7 @@ def run_start_by(*, username: str, run: BenchmarkRunIn) -> str:
 
 def run_resume(*, user: User, name: str) -> None:
     """Have a run of the web app begun again where it ended. Raises Forbidden, NotFound, and Conflict where it runs,
-    has finished or was started on the command line."""
+    has finished, was started on the command line, or its folder is another user's (`folder_not_writable`)."""
     folder = selectors.run_path(user=user, name=name)
     if run_folder.read_request(folder) is None:
         raise Conflict("This run was started on the command line: resume it there.", code="not_started_here")
@@ -109,7 +112,8 @@ def run_resume(*, user: User, name: str) -> None:
         raise Conflict("This run has finished, or its command runs.", code="not_interrupted")
     if run_folder.is_pending(folder):
         raise Conflict("This run waits for a place; it begins by itself.", code="not_interrupted")
-    run_folder.set_pending(folder)
+    with _written(folder):
+        run_folder.set_pending(folder)
     audit_record(actor=user, verb="benchmark.resumed", subject=f"benchmark:{name}")
     run_queue(name)
 
@@ -143,7 +147,8 @@ def _copied(word: str, old: Path, new: Path) -> str:
 def run_delete(*, user: User, name: str) -> None:
     """Delete a run with its attempts. A report that was registered of it stays. Raises Forbidden for those who are no
     admin and did not start it, NotFound, and Conflict where it is not over (`run_active`), also where it was started on
-    the command line, and where its folder is a link or a mount of its own (`folder_elsewhere`)."""
+    the command line, where its folder is a link or a mount of its own (`folder_elsewhere`), and where the platform may
+    not write it (`folder_not_writable`)."""
     folder = selectors.run_path(user=user, name=name)
     if not selectors.may_delete(user, run_folder.read_request(folder)):
         raise Forbidden("Only admins delete evaluations that others started.")
@@ -152,9 +157,9 @@ def run_delete(*, user: User, name: str) -> None:
         message = "The folder of this run is a link or a mount of its own: remove it on the machine that has it."
         raise Conflict(message, code="folder_elsewhere")
     removed = selectors.deleted_folder() / f"{folder.name[-150:]}-{secrets.token_hex(6)}"
-    removed.parent.mkdir(exist_ok=True)
     try:
-        with run_folder.held(folder) as free, run_lock(folder):
+        with _written(folder), run_folder.held(folder) as free, run_lock(folder):
+            removed.parent.mkdir(exist_ok=True)
             if not free or run_folder.is_pending(folder):
                 raise Conflict(ENDS_OR_BEGINS_MESSAGE, code="run_active")
             folder.rename(removed)
@@ -166,12 +171,25 @@ def run_delete(*, user: User, name: str) -> None:
     shutil.rmtree(removed, ignore_errors=True)
 
 
+@contextmanager
+def _written(folder: Path) -> Iterator[None]:
+    """A block that writes in the folder of a run. Raises Conflict where the platform may not."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in NOT_WRITABLE_ERRNOS:
+            raise
+        message = f"The platform may not write the folder {folder.name}: do it on the machine, as the user who made it."
+        raise Conflict(message, code="folder_not_writable") from error
+
+
 def run_cancel(*, user: User, name: str) -> None:
-    """Let a run begin no further attempt; those that run end, and what was made is kept. Raises Forbidden and
-    NotFound."""
+    """Let a run begin no further attempt; those that run end, and what was made is kept. Raises Forbidden, NotFound,
+    and Conflict where the platform may not write the run's folder (`folder_not_writable`)."""
     folder = selectors.run_path(user=user, name=name)
-    run_folder.cancel_pending(folder)
-    cancel_path(folder / ATTEMPTS_FOLDER).touch()
+    with _written(folder):
+        run_folder.cancel_pending(folder)
+        cancel_path(folder / ATTEMPTS_FOLDER).touch()
     audit_record(actor=user, verb="benchmark.cancelled", subject=f"benchmark:{name}")
 
 

@@ -110,6 +110,22 @@ def test_on_a_mount_without_locks_a_run_is_listed_by_its_progress_and_deleted(
     assert not run.exists()
 
 
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])
+def test_a_folder_that_the_platform_may_not_write_is_said(
+    world: World, run: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    admin = signed_in(world, "admin")
+    write_progress(run, ended=True)
+    monkeypatch.setattr(Path, "rename", refused)
+    monkeypatch.setattr(Path, "touch", refused)
+    for refusal in (admin.delete("/api/benchmarks/games-m-r1"), admin.post("/api/benchmarks/games-m-r1/cancel")):
+        assert (refusal.status_code, refusal.json()["code"]) == (409, "folder_not_writable")
+    assert run.is_dir()
+
+
 def test_researchers_cancel_and_reviewers_do_not(world: World, run: Path) -> None:
     path = "/api/benchmarks/games-m-r1/cancel"
     assert signed_in(world, "reviewer").post(path).json()["code"] == "forbidden"
