@@ -15,9 +15,11 @@ from tests.e2e.episode_page import BOUND_MS
 from tests.e2e.test_pages import assert_accessible, show_in
 
 MESSAGES = ROOT / "frontend/src/shared/i18n"
-MESSAGE = re.compile(r'"([\w.]+)": ("(?:[^"\\]|\\.)*")')
+MESSAGE = re.compile(r'^ *"([\w.]+)": (.+)$', re.MULTILINE)
+TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 BADGES = "(?:Never probed|从未探测)"
 """What else the button of a probe says."""
+TASKS_OF_DRILL = re.compile(r"^(?:Tasks of Drill \d+|Drill \d+ 的任务)$")
 GRAPH = FilePayload(name="graph.csv", mimeType="text/csv", buffer=b"nothing,of,a,graph\n1,2,3,4\n")
 DIALOG, MENU = "[role=dialog]", "[role=menu]"
 OPENED = (
@@ -54,13 +56,14 @@ pytestmark = pytest.mark.slow
 
 @cache
 def button_name(keys: str) -> re.Pattern[str]:
-    """What a message, or one of several, says in either language, whatever its places are filled with."""
+    """What a message, or one of several, says in each language and form, whatever its places are filled with."""
     texts = [
         re.sub(r"\\\{\w+\\\}", ".+", re.escape(json.loads(text)))
         for language in ("en", "zh")
         for file in (MESSAGES / language).glob("*.ts")
-        for name, text in MESSAGE.findall(file.read_text())
+        for name, forms in MESSAGE.findall(file.read_text())
         if name in keys.split("|")
+        for text in TEXT.findall(forms)
     ]
     assert texts, keys
     return re.compile(f"(?:^|{BADGES} ?)(?:{'|'.join(texts)})$")
@@ -132,7 +135,7 @@ async def check_all(page: Page, checker: OpenedChecker) -> None:
             at = place
         await open_by(page, key, opened)
         await checker.check(opened, key)
-    await page.get_by_role("button", name=button_name("pools.tasks_in")).first.click()
+    await page.get_by_role("button", name=TASKS_OF_DRILL).first.click()
     for key in ("pools.edit_of", "pools.reference_of"):
         await page.get_by_role("dialog").get_by_role("button", name=button_name(key)).first.click(timeout=BOUND_MS)
         await checker.check(DIALOG, key, over=1)

@@ -2,7 +2,7 @@
 import { act, fireEvent, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
-import type { Command, ContinueText, EpisodeState, TextContinued } from "@/generated/vocabulary";
+import type { EpisodeState, TextContinued } from "@/generated/vocabulary";
 import { makeProposal, OBSERVATION, POLICY, STEP } from "@/features/annotate/testing/fixtures";
 import { renderWorkspace } from "@/features/annotate/testing/harness";
 
@@ -11,7 +11,6 @@ import { firstWord, PAUSE_MS } from "./use-continuation";
 const PROPOSALS = [makeProposal(1, { kind: "click", x: 5, y: 5 }, { thought: "The menu." })];
 const field = () => screen.getByPlaceholderText<HTMLTextAreaElement>("Why this step?");
 const ghost = () => screen.queryByTestId("continuation")?.querySelector("i")?.textContent ?? null;
-const isQuestion = (command: Command): command is ContinueText => command.type === "continue";
 const write = (text: string) => fireEvent.change(field(), { target: { value: text } });
 const press = (key: string, more: KeyboardEventInit = {}) => fireEvent.keyDown(field(), { key, ...more });
 const edit = () => fireEvent.keyDown(document.body, { key: "!", code: "Digit1", shiftKey: true });
@@ -19,7 +18,7 @@ const edit = () => fireEvent.keyDown(document.body, { key: "!", code: "Digit1", 
 function open(changed: Partial<EpisodeState> = {}) {
   vi.useFakeTimers();
   const page = renderWorkspace({ proposals: PROPOSALS, observation: null, ...changed });
-  const questions = () => page.commands().filter(isQuestion);
+  const { questions } = page;
   const pause = () => act(() => void vi.advanceTimersByTime(PAUSE_MS));
   const answer = (text: string, more: Partial<TextContinued> = {}) =>
     page.say({ type: "text.continued", request: questions().at(-1)?.request ?? 0, text, policy: POLICY, code: "", ...more });
@@ -29,7 +28,7 @@ function open(changed: Partial<EpisodeState> = {}) {
     answer(text);
   };
   const status = () => screen.getAllByRole("status").map(({ textContent }) => textContent).join("");
-  return { ...page, questions, pause, answer, offered, status };
+  return { ...page, pause, answer, offered, status };
 }
 
 beforeEach(() => {

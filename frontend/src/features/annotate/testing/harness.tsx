@@ -35,7 +35,8 @@ function server() {
   const say = (event: Event) => act(() => wire.onmessage?.({ data: JSON.stringify(event) }));
   return {
     wire,
-    commands: () => sent.filter(({ type }) => type !== "ping"),
+    commands: () => sent.filter(({ type }) => type !== "ping" && type !== "continue"),
+    questions: () => sent.filter((command) => command.type === "continue"),
     say,
   };
 }
@@ -46,9 +47,9 @@ function Page({ session }: { session: Session }) {
   return state.view && <AnnotationWorkspace live={{ ...state, session, drafts }} view={state.view} />;
 }
 
-/** Renders the workspace of an episode with these changes. `commands` reads what it sends, `say` sends it an event. */
+/** Renders the workspace of an episode with these changes. `commands` reads what it sends, `questions` what it asks by itself for a continuation, `say` sends it an event. */
 export function renderWorkspace(changed: Partial<EpisodeState> = {}, control: "mine" | "other" = "mine", actsAs: string | null = null) {
-  const { wire, commands, say } = server();
+  const { wire, commands, questions, say } = server();
   const drafts = browserDraftStore(1);
   const session = new Session({ episodeId: "episode-1", url: "/ws", open: () => wire, fetchSnapshot: () => new Promise(() => undefined), drafts });
   onTestFinished(session.start());
@@ -67,5 +68,5 @@ export function renderWorkspace(changed: Partial<EpisodeState> = {}, control: "m
   );
   act(() => wire.onopen?.());
   say({ type: "snapshot", state: makeEpisodeState(changed), control, acts_as: actsAs });
-  return { commands, say, user: userEvent.setup() };
+  return { commands, questions, say, user: userEvent.setup() };
 }
