@@ -104,7 +104,7 @@ def run_start_by(*, username: str, run: BenchmarkRunIn) -> str:
 
 def run_resume(*, user: User, name: str) -> None:
     """Have a run of the web app begun again where it ended. Raises Forbidden, NotFound, and Conflict where it runs,
-    has finished, was started on the command line, or its folder is another user's (`folder_not_writable`)."""
+    has finished, was started on the command line, or the platform may not write its folder (`folder_not_writable`)."""
     folder = selectors.run_path(user=user, name=name)
     if run_folder.read_request(folder) is None:
         raise Conflict("This run was started on the command line: resume it there.", code="not_started_here")
@@ -173,7 +173,7 @@ def run_delete(*, user: User, name: str) -> None:
 
 @contextmanager
 def _written(folder: Path) -> Iterator[None]:
-    """A block that writes in the folder of a run. Raises Conflict where the platform may not."""
+    """Let a block write in the folder of a run. Raises Conflict where the platform may not."""
     try:
         yield
     except OSError as error:

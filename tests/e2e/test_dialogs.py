@@ -157,7 +157,7 @@ async def open_by(page: Page, key: str, opened: str) -> None:
 
 @asynccontextmanager
 async def added(page: Page, path: str, data: object) -> AsyncIterator[None]:
-    """Something is added as the person who is signed in, and deleted at the end."""
+    """Add something as the person who is signed in. Delete it when the block ends."""
     csrf = (await (await page.request.get("/api/session")).json())["csrf"]
     answer = await page.request.post(path, data=data, headers={"X-CSRFToken": csrf})
     assert answer.ok, await answer.text()

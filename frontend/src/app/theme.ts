@@ -73,12 +73,12 @@ const overrides = {
   "--mantine-color-default-border": "var(--ph-border)",
   "--mantine-color-error": "var(--ph-danger)",
   "--mantine-color-anchor": "var(--ph-accent)",
-  // White text stands 5.5 : 1 and 6.7 : 1 off these; off Mantine's own red 3.3 : 1.
+  // White text has a contrast of 5.5 : 1 and 6.7 : 1 on these, and of 3.3 : 1 on Mantine's own red.
   "--mantine-color-red-filled": "#c92a2a",
   "--mantine-color-red-filled-hover": "#b02525",
 };
 
-/** Titles of yellow messages stand 7.3 : 1 off their ground; in Mantine's own colour 2.7 : 1. */
+/** The titles of yellow messages have a contrast of 7.3 : 1. With Mantine's own colour it is 2.7 : 1. */
 const light = { ...overrides, "--mantine-color-yellow-light-color": "#7a4100" };
 
 export const cssVariables: CSSVariablesResolver = () => ({ variables: {}, light, dark: overrides });

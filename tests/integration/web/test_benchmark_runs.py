@@ -121,7 +121,13 @@ def test_a_folder_that_the_platform_may_not_write_is_said(
     write_progress(run, ended=True)
     monkeypatch.setattr(Path, "rename", refused)
     monkeypatch.setattr(Path, "touch", refused)
-    for refusal in (admin.delete("/api/benchmarks/games-m-r1"), admin.post("/api/benchmarks/games-m-r1/cancel")):
+    path = "/api/benchmarks/games-m-r1"
+    refusals = [admin.delete(path), admin.post(f"{path}/cancel")]
+    request = run_folder.RunRequest(benchmark="games", policy="m", revision="r1", words=(), at=datetime.now(UTC))
+    (run / run_folder.REQUEST_FILE).write_text(request.model_dump_json())
+    monkeypatch.setattr(Path, "write_text", refused)
+    refusals.append(admin.post(f"{path}/resume"))
+    for refusal in refusals:
         assert (refusal.status_code, refusal.json()["code"]) == (409, "folder_not_writable")
     assert run.is_dir()
 

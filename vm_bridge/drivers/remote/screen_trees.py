@@ -8,8 +8,10 @@ from vm_bridge.machine_io import MAX_TITLE_LENGTH, MAX_TITLES, ScreenTexts, scre
 
 MAX_TREE_BYTES = 4 * 2**20
 """A longer tree is not read."""
-ANDROID_FIELDS = ("input", "textarea", "select")
-"""Classes of input fields of a page; those of Android's own widgets end with `EditText`."""
+PAGE_FIELDS = ("input", "textarea", "select")
+"""Classes of the input fields of a page."""
+ANDROID_FIELDS = ("EditText", "AutoCompleteTextView")
+"""How the classes of Android's input fields end."""
 LINUX_FIELDS = ("entry", "password-text", "text", "spin-button", "terminal", "document-text", "paragraph")
 """Roles of AT-SPI whose names may be what somebody wrote."""
 LINUX_WINDOWS = ("frame", "dialog", "window", "file-chooser", "alert")
@@ -25,7 +27,7 @@ def android_texts(tree: bytes) -> ScreenTexts:
     def shown() -> Iterator[str]:
         for node in _parse(tree).iter("node"):
             kind = node.get("class", "")
-            if not (kind in ANDROID_FIELDS or kind.endswith("EditText") or node.get("password") == "true"):
+            if not (kind in PAGE_FIELDS or kind.endswith(ANDROID_FIELDS) or node.get("password") == "true"):
                 yield from (node.get("text", ""), node.get("content-desc", ""))
 
     return ScreenTexts(words=screen_words(shown()))

@@ -13,6 +13,7 @@ ANDROID = """<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy 
 <node text="Nina Kowalski" class="android.widget.TextView" content-desc="" password="false"/>
 <node text="typed here" class="android.widget.EditText" content-desc="Search field" password="false"/>
 <node text="hunter22" class="com.bank.SecretView" content-desc="" password="true"/>
+<node text="nina@example.org" class="android.widget.AutoCompleteTextView"/>
 <node text="draft" class="textarea"/></node></hierarchy>"""
 LINUX = """<desktop-frame name="main" xmlns:st="https://accessibility.ubuntu.example.org/ns/state">
 <application name="gedit">

@@ -150,7 +150,7 @@ describe("completion", () => {
     ['type_text("repo‸rt")', 'type_text("report"‸)'],
     ['read_file("no‸es/a.txt")', 'read_file("notes/a.txt"‸)'],
     ['scroll(1, 2, "do‸wm")', 'scroll(1, 2, "down"‸)'],
-  ])("keeps what stands behind the caret of a text: %s", (marked, expected) => {
+  ])("keeps the text behind the caret in texts and paths, and replaces other arguments: %s", (marked, expected) => {
     const [text, caret] = split(marked);
     const found = suggestionsAt(text, caret, { ...CONTEXT, recentTexts: [] });
     const [chosen] = found?.options.filter(({ label }) => label !== "Rename") ?? [];

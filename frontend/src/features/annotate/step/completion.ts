@@ -52,7 +52,7 @@ const CHOICES = {
   unit: ["pixels", "notches"],
 } as const;
 
-/** Arguments of which a suggestion completes a part: what stands behind the caret is kept. */
+/** Types of arguments of which a suggestion completes only a part. The text behind the caret is kept. */
 const FREE = new Set(["text", "path"]);
 
 /** The suggestions at the caret; null where there are none. */
