@@ -50,7 +50,7 @@ DEFAULT_DATA = ROOT / ".data"
 TOY_FLYWHEEL = DEFAULT_DATA / "toy-flywheel"
 Command = Callable[[argparse.Namespace, list[str], Console], int]
 HELP_OPTIONS = {"-h", "--help"}
-FORWARDED_HELP = {"manage", "openenv", "benchmark", "evaluate", "trainer"}
+FORWARDED_HELP = {"manage", "openenv", "benchmark", "evaluate", "factory", "trainer"}
 """Commands that forward `--help` to the program they start."""
 
 
@@ -371,6 +371,9 @@ def _parser() -> argparse.ArgumentParser:
     about = "report on a policy's attempts in folders: success, pass@k, scaling, and against others"
     evaluate = add("evaluate", program_commands.evaluate, about, takes_rest=True, environment=present)
     evaluate.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the running installation it uses (.data)")
+    about = "make tasks and check them: games, tasks for web sites"
+    factory = add("factory", program_commands.factory, about, takes_rest=True, environment=present)
+    factory.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the running installation it uses (.data)")
     about = "have the tasks' expert annotate in the running demo through its pages, as a person would"
     simulated = add(
         "simulate-annotator", program_commands.simulate_annotator, about, takes_rest=True, environment=present

@@ -17,6 +17,7 @@ PAGE = Path("docs", "glossary.md")
 PYTHON_ROOTS = (
     "protocol",
     "agent_backend",
+    "task_factory",
     "vm_bridge",
     "annotation_app",
     "trainer",

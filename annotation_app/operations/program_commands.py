@@ -58,6 +58,11 @@ def evaluate(arguments: argparse.Namespace, rest: list[str], console: Console) -
     _exec_module("agent_backend.evaluation", rest, arguments.data)
 
 
+def factory(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    """Make tasks and check them."""
+    _exec_module("task_factory", rest, arguments.data)
+
+
 def simulate_annotator(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     """Have a suite's expert annotate in the running demo: in a pool, or in one of its own for the tasks of a source."""
     note = require_platform(arguments.data)

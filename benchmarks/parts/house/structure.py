@@ -7,7 +7,7 @@ from pathlib import Path
 
 import grimp
 
-PRODUCT = ("protocol", "agent_backend", "vm_bridge", "annotation_app", "trainer", "recorder")
+PRODUCT = ("protocol", "agent_backend", "task_factory", "vm_bridge", "annotation_app", "trainer", "recorder")
 ROOTS = (*PRODUCT, "benchmarks", "tests")
 FRONTEND = ("frontend/src",)
 

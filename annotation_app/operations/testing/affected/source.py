@@ -7,7 +7,17 @@ from dataclasses import dataclass, field
 from importlib.util import resolve_name
 from itertools import pairwise
 
-PACKAGES = ("protocol", "vm_bridge", "agent_backend", "annotation_app", "trainer", "recorder", "benchmarks", "tests")
+PACKAGES = (
+    "protocol",
+    "vm_bridge",
+    "agent_backend",
+    "task_factory",
+    "annotation_app",
+    "trainer",
+    "recorder",
+    "benchmarks",
+    "tests",
+)
 """The top-level packages of the repository."""
 MODULE_LEVEL = ""
 """The name of what is in no function, class or assigned name of its own."""
