@@ -23,6 +23,10 @@ WEB_SUITES: dict[str, WebSuite] = {
     **{"miniwob": MiniWob(), "questions": QuestionSuite()},
 }
 """Those whose tasks are played in a browser."""
+MAX_SEEDS = 2**31
+"""Where every seed makes another task."""
+MINIWOB_SEEDS = 200
+"""Seeds whose instruction is noted."""
 
 
 def get_suite(name: str) -> Suite | WebSuite:
@@ -56,6 +60,7 @@ def list_suites() -> tuple[SuiteInfo, ...]:
             name=name,
             platform=suite.tasks[0].platform,
             languages=LANGUAGES if isinstance(suite, FolderSuite) else ("en",),
+            seeds=_seeds(suite),
             tasks=tuple(
                 SuiteTaskInfo(
                     name=task.name or "",
@@ -70,6 +75,12 @@ def list_suites() -> tuple[SuiteInfo, ...]:
         for name, suite in (SUITES | WEB_SUITES).items()
         if suite.tasks
     )
+
+
+def _seeds(suite: Suite | WebSuite) -> int:
+    if isinstance(suite, MiniWob):
+        return MINIWOB_SEEDS
+    return MAX_SEEDS if isinstance(suite, FolderSuite | QuestionSuite) else 1
 
 
 def _levels(suite: Suite | WebSuite, task: Task) -> int:

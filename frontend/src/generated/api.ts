@@ -550,6 +550,8 @@ export interface AuditPage {
     | "pool.changed"
     | "pool.created"
     | "pool.duplicates"
+    | "pool.refill_asked"
+    | "pool.refill_set"
     | "pool.sampling_set"
     | "pool.started"
     | "pool.stopped"
@@ -570,6 +572,7 @@ export interface AuditPage {
     | "tasks.deleted"
     | "tasks.gold_wanted"
     | "tasks.loaded"
+    | "tasks.refilled"
     | "tasks.restored"
     | "tasks.withdrawn"
     | "token.ended"
@@ -924,6 +927,7 @@ export interface SuiteInfo {
   platform: "desktop" | "phone" | "browser" | "terminal";
   languages: ("en" | "zh")[];
   tasks: SuiteTaskInfo[];
+  seeds: number;
 }
 /**
  * A task of a suite, as somebody chooses it.
@@ -4388,6 +4392,81 @@ export interface TaskPictures {
   tasks: TaskPicture[];
   pending: boolean;
 }
+/**
+ * What became of a policy's proposals, and of attempts that it made alone or that failed.
+ */
+export interface ProposalCounts {
+  accepted: number;
+  overridden: number;
+  succeeded: number;
+  failed: number;
+}
+/**
+ * Tasks of one kind that were added at one time.
+ */
+export interface RefillEntry {
+  id: number;
+  kind: string;
+  source: string;
+  revision: string;
+  reason: "fails" | "next_level" | "level_below";
+  need: number;
+  counts: ProposalCounts;
+  made: number;
+  added: number;
+  created_at: string;
+}
+/**
+ * A pool's refills.
+ */
+export interface RefillPage {
+  settings: RefillSettings;
+  added_in_24_hours: number;
+  pending: boolean;
+  looked_at: string | null;
+  error: string;
+  reachable: boolean;
+  planned: WantedTasks[];
+  kinds: RefilledKind[];
+  entries: RefillEntry[];
+}
+/**
+ * When a pool gets new tasks, and how many.
+ */
+export interface RefillSettings {
+  active: boolean;
+  per_day: number;
+  waiting_per_kind: number;
+  need_at_least: number;
+}
+/**
+ * So many new tasks of a kind, and why.
+ */
+export interface WantedTasks {
+  kind: TaskKind;
+  count: number;
+  need: number;
+  reason: "fails" | "next_level" | "level_below";
+  counts: ProposalCounts;
+}
+/**
+ * A task of a suite at a level: what tasks with other seeds have in common.
+ */
+export interface TaskKind {
+  suite: string;
+  name: string;
+  level: number;
+}
+/**
+ * What has become of the tasks of a kind that were added.
+ */
+export interface RefilledKind {
+  kind: string;
+  made: number;
+  added: number;
+  done: number;
+  solved: number;
+}
 
 /** What each route takes and answers, by its method and its path with `{}` for each parameter. */
 export interface Routes {
@@ -4635,4 +4714,7 @@ export interface Routes {
   "POST /wall/tickets": { body: WallTicketsIn; answer: WallStream[] };
   "GET /home": { body: undefined; answer: Home };
   "GET /suites/{}/pictures": { body: undefined; answer: TaskPictures };
+  "GET /pools/{}/refill": { body: undefined; answer: RefillPage };
+  "POST /pools/{}/refill": { body: RefillSettings; answer: RefillPage };
+  "POST /pools/{}/refill/now": { body: undefined; answer: RefillPage };
 }
