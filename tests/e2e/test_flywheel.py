@@ -22,11 +22,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 POOL, NAME = "Small screens", "mine"
 EPISODES = 10
 CYCLE_MS = 600_000
-LEAVE_REFILLED = (
-    "from annotation_app.tasks.models import Task; "
-    "Task.objects.filter(state='waiting', refills__isnull=True).update(state='withdrawn')"
+REFILLED_FIRST = (
+    "from annotation_app.tasks.models import Task; Task.objects.filter(refills__isnull=False).update(position=-1)"
 )
-"""The queue holds nothing but what the refill added."""
+"""The queue begins with what the refill added."""
 OFFERED = "sum(one.document.action is not None for one in Proposal.objects.filter(policy='nano 7'))"
 OFFERED_BY_THE_FIRST = f"from annotation_app.episodes.models import Proposal; print({OFFERED})"
 
@@ -48,7 +47,7 @@ async def test_a_flywheel_made_in_the_browser_promotes_what_it_learned(browser: 
         assert int(whole.manage("shell", "-v", "0", "-c", OFFERED_BY_THE_FIRST)) > 0
 
         kind = await refill(admin, whole.url)
-        whole.manage("shell", "-c", LEAVE_REFILLED)
+        whole.manage("shell", "-c", REFILLED_FIRST)
         program = annotating(whole, POOL, "--episodes", "1", "--aim", "10", log=log)
         assert program.wait(timeout=WITHIN) == 0, log.read_text()
         assert [(one["task"], one["ended"]) for one in read_log(log)] == [(kind, "success")], log.read_text()
