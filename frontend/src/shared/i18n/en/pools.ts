@@ -175,7 +175,7 @@ export const poolMessages = {
   "pools.refill_of": "Refill of {pool}",
   "pools.refill.help":
     "New tasks of the kinds that the active policy fails at: the next seeds of the same suites, at the level that it can learn from. No seed of a flywheel's gate is used.",
-  "pools.refill.active": "Add tasks by itself, every minute where some are missing",
+  "pools.refill.active": "Add missing tasks every minute",
   "pools.refill.per_day": "Tasks a day",
   "pools.refill.per_day.help": { one: "Most in 24 hours. {count} was added in the last 24.", other: "Most in 24 hours. {count} were added in the last 24." },
   "pools.refill.waiting": "Waiting tasks of a kind",

@@ -171,7 +171,7 @@ export const poolMessages = {
   "pools.refill_in": "{name} 的任务补充",
   "pools.refill_of": "{pool} 的任务补充",
   "pools.refill.help": "为当前策略失败的任务类型添加新任务：同一套件接下来的种子，级别以策略能学到东西为准。飞轮门槛所用的种子不会被使用。",
-  "pools.refill.active": "自动添加：每分钟检查，缺少时补充",
+  "pools.refill.active": "每分钟补充缺少的任务",
   "pools.refill.per_day": "每天的任务数",
   "pools.refill.per_day.help": "24 小时内的上限。过去 24 小时添加了 {count} 个。",
   "pools.refill.waiting": "每类等待的任务数",
