@@ -75,9 +75,7 @@ class AnswerStep(FrozenModel):
     text: Text
 
 
-ScriptStep = Annotated[
-    ClickStep | TypeStep | DragStep | PressStep | BackStep | AnswerStep, Field(discriminator="kind")
-]
+ScriptStep = Annotated[ClickStep | TypeStep | DragStep | PressStep | BackStep | AnswerStep, Field(discriminator="kind")]
 
 
 class UrlCondition(FrozenModel):
@@ -103,7 +101,16 @@ class ElementCondition(FrozenModel):
     kind: Literal["element"] = "element"
     element: ElementRef
     state: Literal[
-        "present", "absent", "checked", "unchecked", "pressed", "not_pressed", "selected", "expanded", "disabled", "value"
+        "present",
+        "absent",
+        "checked",
+        "unchecked",
+        "pressed",
+        "not_pressed",
+        "selected",
+        "expanded",
+        "disabled",
+        "value",
     ] = "present"
     value: str | None = None
     """For `value`: what the field holds."""

@@ -1,6 +1,7 @@
 """Visits the pages of a site within bounds, records what can be used on them, and says why a page is of no use."""
 
 import asyncio
+import json
 import re
 import time
 from collections import Counter, deque
@@ -17,9 +18,12 @@ from task_factory.sites.safety import destructive_reason
 from task_factory.sites.sources import BoundedSite, SiteSource, fresh_site, origin_of
 from vm_bridge.browser import BrowserEvent, BrowserFailed, Engine, PageHung, Request, ScriptFailed, Session
 from vm_bridge.suites.site_tasks.pages import PageView, read_page
+from vm_bridge.suites.web.suite import STATE
 
 SETTLE_MS = 3_000.0
 USER_AGENT = "Pilothouse"
+MAX_STATE = 6_000
+"""Characters of a site's state that are kept."""
 LEAST_TEXT = 20
 """A page with fewer characters and nothing to use is empty."""
 MAX_SAME_TEMPLATE = 3
@@ -79,6 +83,8 @@ class Crawl:
     pages: list[CrawledPage] = field(default_factory=list)
     pictures: dict[str, bytes] = field(default_factory=dict)
     """JPEG by address."""
+    state: str = ""
+    """What a bundled site tells of itself on its first page, as JSON, its first characters."""
     stopped: str = ""
     """Which bound ended it; empty where every link was followed."""
     bytes_loaded: int = 0
@@ -120,9 +126,7 @@ async def crawl(
 
 
 class _Crawler:
-    def __init__(
-        self, engine: Engine, source: SiteSource, bounds: CrawlBounds, report: Callable[[str], None]
-    ) -> None:
+    def __init__(self, engine: Engine, source: SiteSource, bounds: CrawlBounds, report: Callable[[str], None]) -> None:
         self._engine, self._source, self._bounds, self._report = engine, source, bounds, report
         self._site = BoundedSite(fresh_site(source), bounds.max_bytes, read_only=True)
         self._session: Session | None = None
@@ -191,6 +195,8 @@ class _Crawler:
                 raise
             return _unvisited(url, depth, "dead_hung", str(failure))
         self._found.pictures[url] = picture
+        if not depth and not self._source.is_live:
+            self._found.state = await _read_state(session)
         code, reason = self._judge(url, view, events)
         if code is None:
             self._templates[_template(view)] += 1
@@ -281,8 +287,20 @@ class _Crawler:
 
 _FIELDS = ("textbox", "searchbox", "combobox", "checkbox", "radio", "spinbutton", "slider", "option", "file")
 _FILES = (".pdf", ".zip", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".mp4", ".mp3", ".csv", ".gz", ".exe", ".dmg")
-_CAPTCHA_WORDS = re.compile(r"captcha|are you (a )?(human|robot)|not a robot|verify (that )?you are human|验证码|人机验证", re.I)
-_LOGIN_WORDS = re.compile(r"\b(sign|log)[ -]?(in|on)\b|^next$|^continue$|forgot|password|登录|登入|忘记密码", re.I)
+_CAPTCHA_WORDS = re.compile(
+    r"captcha|are you (a )?(human|robot)|not a robot|verify (that )?you are human|验证码|人机验证", re.I
+)
+_LOGIN_WORDS = re.compile(
+    r"\b(sign|log)[ -]?(in|on)\b|^next$|^continue$|forgot|password|登录|登入|忘记密码", re.IGNORECASE
+)
+
+
+async def _read_state(session: Session) -> str:
+    """The site's state without the places of its parts, which tasks do not need."""
+    said = await session.evaluate(STATE)
+    return json.dumps({name: value for name, value in (said or {}).items() if name != "view"}, ensure_ascii=False)[
+        :MAX_STATE
+    ]
 
 
 def _is_login(name: str) -> bool:

@@ -49,14 +49,6 @@ def find_fault(condition: Condition, page: PageView, state: JsonValue, answer: s
             return "" if normalize_answer(answer) in accepted else "the answer is wrong"
 
 
-def count_held(
-    conditions: tuple[Condition, ...], page: PageView, state: JsonValue, answer: str | None
-) -> tuple[int, str]:
-    """How many conditions hold, and why the first of the others does not."""
-    faults = [fault for one in conditions if (fault := find_fault(one, page, state, answer))]
-    return len(conditions) - len(faults), faults[0] if faults else ""
-
-
 def _url_fault(condition: UrlCondition, url: str) -> str:
     parts = urlsplit(url)
     found = {"path": unquote(parts.path), "query": parts.query, "fragment": unquote(parts.fragment)}[condition.part]

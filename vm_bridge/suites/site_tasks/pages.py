@@ -63,7 +63,7 @@ class PageElement(FrozenModel):
     @property
     def is_control(self) -> bool:
         """Whether it does something other than to open an address or to hold others."""
-        return not self.is_link and self.role not in ("region", "generic") and not self.disabled
+        return not self.is_link and self.role not in ("region", "generic", "dialog") and not self.disabled
 
 
 class PageView(FrozenModel):

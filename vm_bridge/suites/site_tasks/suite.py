@@ -13,7 +13,7 @@ from protocol.trajectory.tasks import Language, Task
 from vm_bridge.browser import Request, Response, Session
 from vm_bridge.errors import InvalidAction, UnknownTask
 from vm_bridge.machine import ExpertSuggestion
-from vm_bridge.suites.site_tasks.checks import count_held
+from vm_bridge.suites.site_tasks.checks import find_fault
 from vm_bridge.suites.site_tasks.pages import read_page
 from vm_bridge.suites.site_tasks.scripts import describe_step, next_action
 from vm_bridge.suites.web import SITES
@@ -64,7 +64,7 @@ class SiteTaskSuite:
         given = _definition(task)
         if not given.check or needs_answer(given.check):
             return TaskProgress(done=False)
-        held, fault = await _count_held(given, session, None)
+        fault = await _find_fault(given, session, None)
         return TaskProgress(score=float(not fault), done=not fault, success=None if fault else True)
 
     async def judge(self, task: Task, session: Session, answer: str) -> Verdict:
@@ -73,7 +73,7 @@ class SiteTaskSuite:
         judged_by = {"verifier": _checksum(given), "version": VERSION}
         if not given.check:
             return Verdict(success=None, score=0.0, reason="only its criteria can judge this task", **judged_by)
-        _, fault = await _count_held(given, session, answer)
+        fault = await _find_fault(given, session, answer)
         return Verdict(success=not fault, score=float(not fault), reason=fault or "every condition holds", **judged_by)
 
     async def suggest_expert_action(self, task: Task, session: Session) -> ExpertSuggestion | None:
@@ -104,12 +104,14 @@ def _definition(task: Task) -> SiteTask:
     return found
 
 
-async def _count_held(given: SiteTask, session: Session, answer: str | None) -> tuple[int, str]:
+async def _find_fault(given: SiteTask, session: Session, answer: str | None) -> str:
+    """Why the first condition that does not hold does not; empty where all hold."""
     state: JsonValue = None
     if any(isinstance(one, StateCondition) for one in given.check):
         said: Any = await session.evaluate(STATE)
         state = said
-    return count_held(given.check, await read_page(session), state, answer)
+    page = await read_page(session)
+    return next((fault for one in given.check if (fault := find_fault(one, page, state, answer))), "")
 
 
 def _checksum(given: SiteTask) -> str:
