@@ -198,7 +198,7 @@ class _Crawler:
         if not depth and not self._source.is_live:
             self._found.state = await _read_state(session)
         code, reason = self._judge(url, view, events)
-        if code is None:
+        if code in (None, "static"):
             self._templates[_template(view)] += 1
             if self._templates[_template(view)] > MAX_SAME_TEMPLATE:
                 code, reason = "repeated", "pages before it differ from it by their numbers alone"

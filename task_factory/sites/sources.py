@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from protocol.site_tasks import BundledSite, LiveSite
+from protocol.site_tasks import BundledSite, LiveSite, find_site_task
 from protocol.site_tasks import Site as SiteReference
-from protocol.trajectory.tasks import ScreenSize
+from protocol.trajectory.tasks import Language, ScreenSize, Task
 from vm_bridge.browser import Request, Response, Site
-from vm_bridge.errors import InvalidAction, UnknownTask
 from vm_bridge.network.proxied_site import ProxiedSite
 from vm_bridge.suites.site_tasks.suite import UnreachableSite, make_site_world
 from vm_bridge.suites.web import SITES
@@ -18,7 +17,6 @@ from vm_bridge.suites.web_suite import START_TIME
 
 SIZE: ScreenSize = (1024, 768)
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-MAX_REDIRECTS_NOTED = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +83,11 @@ class BoundedSite:
         return response
 
 
-def open_bundled(name: str, *, seed: int = 0, level: int = 1, size: ScreenSize = SIZE) -> SiteSource:
+def open_bundled(
+    name: str, *, seed: int = 0, level: int = 1, language: Language = "en", size: ScreenSize = SIZE
+) -> SiteSource:
     """A site that comes with the bridge. Raises UnknownTask, InvalidAction."""
-    reference = BundledSite(name=name, seed=seed, level=level)
+    reference = BundledSite(name=name, seed=seed, level=level, language=language)
     scene = SITES.scene(make_site_world(reference, size))
     return SiteSource(name, reference, scene.url, scene.site, scene.start_time, size=size)
 
@@ -100,7 +100,7 @@ async def open_live(url: str, folder: Path, hosts: tuple[str, ...] = ()) -> Asyn
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"{url} is no address of a site")
     own = parts.hostname if parts.port in (None, 80, 443) else f"{parts.hostname}:{parts.port}"
-    allowed = (own, *hosts)
+    allowed = tuple(dict.fromkeys((own, *hosts)))
     proxied = await ProxiedSite(UnreachableSite(), allowed, folder).open()
     try:
         yield SiteSource(parts.hostname, LiveSite(url=url), url, proxied, hosts=allowed)
@@ -108,20 +108,28 @@ async def open_live(url: str, folder: Path, hosts: tuple[str, ...] = ()) -> Asyn
         await proxied.close()
 
 
+@asynccontextmanager
+async def open_source(task: Task, folder: Path) -> AsyncIterator[SiteSource]:
+    """The site of a site task. Raises UnknownTask, InvalidAction, ValueError."""
+    given = find_site_task(task)
+    if given is None:
+        raise ValueError(f"{task.id} brings no site task along")
+    if isinstance(given.site, BundledSite):
+        yield open_bundled(**given.site.model_dump(exclude={"kind"}), size=given.size)
+        return
+    async with open_live(given.site.url, folder, task.network) as source:
+        yield source
+
+
 def fresh_site(source: SiteSource) -> Site:
     """The site as it is before anybody did anything. Raises UnknownTask, InvalidAction."""
     reference = source.reference
-    return (
-        open_bundled(reference.name, seed=reference.seed, level=reference.level, size=source.size).site
-        if isinstance(reference, BundledSite)
-        else source.site
-    )
+    if not isinstance(reference, BundledSite):
+        return source.site
+    return open_bundled(**reference.model_dump(exclude={"kind"}), size=source.size).site
 
 
 def origin_of(url: str) -> str:
     """Scheme, host and port of an address."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}".lower()
-
-
-__all__ = ["BoundedSite", "InvalidAction", "SiteSource", "UnknownTask", "fresh_site", "open_bundled", "open_live"]
