@@ -10,6 +10,7 @@ import sys
 
 from benchmarks.parts.factory.closed_book import guess_by_model, guess_common
 from benchmarks.parts.factory.questions import measure_filters, measure_kept, measure_reader, tasks_of
+from benchmarks.parts.factory.sites import measure_sites
 from benchmarks.parts.figures import print_figures, print_progress
 
 QUESTIONS = 100
@@ -33,7 +34,9 @@ async def measure(given: argparse.Namespace) -> dict[str, object]:
     figures |= await measure_kept(tasks, guess)
     figures["closed_book_guesser"] = given.model or "the most common answers"
     print_progress(f"{len(tasks)} questions are read from screenshots")
-    return figures | await measure_reader(tasks)
+    figures |= await measure_reader(tasks)
+    print_progress("tasks are made of sites")
+    return figures | await measure_sites()
 
 
 if __name__ == "__main__":

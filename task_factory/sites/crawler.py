@@ -14,7 +14,7 @@ from urllib.robotparser import RobotFileParser
 from pydantic import Field
 
 from protocol.base import FrozenModel
-from task_factory.sites.safety import destructive_reason
+from task_factory.sites.safety import destructive_reason, element_reason
 from task_factory.sites.sources import BoundedSite, SiteSource, fresh_site, origin_of
 from vm_bridge.browser import BrowserEvent, BrowserFailed, Engine, PageHung, Request, ScriptFailed, Session
 from vm_bridge.suites.site_tasks.pages import PageView, read_page
@@ -249,7 +249,7 @@ class _Crawler:
             if links and all(origin_of(link) != self._source.origin for link in links):
                 return "off_site", "all that it has leads to other sites"
             return "static", "nothing on it can be used"
-        reasons = [destructive_reason(f"{one.name} {one.submit if one.submits else ''}") for one in controls]
+        reasons = [element_reason(one) for one in controls]
         acting = [reason for one, reason in zip(controls, reasons, strict=True) if one.role not in _FIELDS]
         if acting and all(acting):
             return "destructive_only", acting[0]

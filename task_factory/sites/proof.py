@@ -26,7 +26,7 @@ from vm_bridge.suites.site_tasks.pages import PageView, read_page
 from vm_bridge.suites.site_tasks.scripts import completes, next_action
 
 SETTLE_MS = 3_000.0
-IDLE_MS = 3_000.0
+IDLE_MS = 1_500.0
 """How long nothing is done before the check is asked again."""
 MAX_ACTS_PER_STEP = 15
 MAX_BYTES = 64 * 2**20
@@ -58,16 +58,16 @@ class Run:
 async def prove(
     engine: Engine, source: SiteSource, task: Task, report: Callable[[PageView], None] = lambda _: None
 ) -> Run:
-    """Do nothing, then play a task's script twice, each time on a fresh site. `report` is given the page before each
+    """Play a task's script twice, then do nothing, each time on a fresh site. `report` is given the page before each
     step, and the last.
 
     Raises Unproven, and BrowserFailed where the browser itself has ended.
     """
-    await play(engine, source, task, idle=True)
     first = await play(engine, source, task, report)
     second = await play(engine, source, task)
     if first.marks != second.marks:
         raise Unproven("not_repeatable", "the pages of a second run differ")
+    await play(engine, source, task, idle=True)
     return first
 
 

@@ -94,7 +94,10 @@ BAD_SITES: Mapping[str, tuple[Rejection, Answer]] = {
         "destructive_only",
         lambda path: page("<h1>Account</h1><button>Delete account</button> <button>Pay now</button>"),
     ),
-    "destructive_zh": ("destructive_only", lambda path: page("<h1>设置</h1><button>注销</button><button>清空</button>")),
+    "destructive_zh": (
+        "destructive_only",
+        lambda path: page("<h1>设置</h1><button>注销</button><button>清空</button>"),
+    ),
     "robots": ("robots", _robots),
 }
 SLOW_BAD_SITES: Mapping[str, tuple[Rejection, Answer]] = {
@@ -104,14 +107,20 @@ SLOW_BAD_SITES: Mapping[str, tuple[Rejection, Answer]] = {
 
 
 def good_site(path: str) -> Response:
-    """A site of use, so that not everything is rejected: a form that shows what was chosen. It has one broken link, one
-    static page, one destructive button and a script error that does no harm."""
+    """A site of use, so that not everything is rejected: a form that shows what was chosen. It has a broken link, a
+    static page, a destructive button, one that writes, a link to a disguised dialog, and a script error that does no
+    harm."""
     if path == "/about":
         return page(STORY)
+    if path == "/ask":
+        return page("<dialog open aria-label='Delete all your trips?'><button>Continue</button></dialog>")
     if path != "/":
         return page("<h1>Not found</h1>", 404)
     return page(
         "<h1>Trips</h1><label>Town <input id=town></label><button id=go>Show trips</button><p id=shown></p>"
-        '<a href="/about">About</a> <a href="/gone">Old page</a><button>Delete all</button>'
-        "<script>go.onclick = () => { shown.textContent = 'Trips from ' + town.value }; missing.call()</script>"
+        '<a href="/about">About</a> <a href="/gone">Old page</a> <a href="/ask">Ask</a><button>Delete all</button>'
+        "<button id=keep>Keep</button><script>"
+        "go.onclick = () => { shown.textContent = 'Trips from ' + town.value };"
+        "keep.onclick = () => fetch('/keep', {method: 'POST'}).finally(() => { shown.textContent = 'Kept' });"
+        "missing.call()</script>"
     )
