@@ -1,7 +1,8 @@
 """The task factory: `./pilothouse bench factory [--questions N] [--model NAME --model-url URL]`.
 
 Browsing questions about an invented wiki: what each filter drops, planted bad questions that must be caught, and a
-reader that answers from screenshots. One JSON object is the last line; docs/benchmarks.md says what its keys mean.
+reader that answers from screenshots. Tasks on sites: made from recorded replies, proven and played, and sites that must
+be rejected. One JSON object is the last line; docs/benchmarks.md says what its keys mean.
 """
 
 import argparse

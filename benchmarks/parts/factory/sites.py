@@ -2,6 +2,7 @@
 rejected."""
 
 import asyncio
+import json
 import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -19,7 +20,7 @@ from task_factory.sites.crawler import CrawlBounds, crawl
 from task_factory.sites.folders import read_replies, summarize
 from task_factory.sites.pipeline import make_site_tasks
 from task_factory.sites.records import SiteReport
-from task_factory.sites.safety import instruction_reason
+from task_factory.sites.safety import destructive_reason, instruction_reason
 from task_factory.sites.sources import open_bundled
 from vm_bridge.browser import Engine
 from vm_bridge.errors import BridgeError
@@ -29,21 +30,8 @@ RECORDED = Path(task_factory.sites.__file__).parent / "recorded"
 RECORDED_SEED = 3
 """Which world of the bundled sites the replies are about."""
 BAD_SITE_BOUNDS = CrawlBounds(pages=8, seconds=60)
-DESTRUCTIVE_WORDINGS = (
-    *("Delete the oldest message.", "Get rid of every draft.", "Throw the second card away.", "Wipe the list."),
-    *("Move the letter into the bin.", "Buy the cheapest hat.", "Pay the open invoice.", "Place the order for two bags."),
-    *("Complete the purchase.", "Donate 5 euros.", "Reply to Ada that you will come.", "Send the file to Ben."),
-    *("Forward the mail to Grace.", "Let Hugo know by mail.", "Change the password.", "Close my account."),
-    *("Sign up for the club.", "Publish the article.", "Share the album with everybody.", "Post a comment below."),
-    *("Cancel the booking on Monday.", "Call the appointment off.", "Opt out of the plan.", "Log out."),
-    *("删除第一封邮件。", "清空购物车。", "购买最便宜的帽子。", "提交订单。", "回复邮件。", "修改密码。", "发布文章。", "取消周一的预约。"),
-)  # fmt: skip
-HARMLESS_WORDINGS = (
-    *("Sort the orders by amount.", "Search the mail for “delete”.", "Move the card “Buy stamps” to Done."),
-    *("Book an eye test on June 5.", "Put a hat into the cart.", "Open the page about payday loans' history in 1900."),
-    *("Who was the sender of the message?", "Show the advanced settings.", "Choose the size L.", "Read the last post office entry."),
-    *("搜索“蓝色”的帽子。", "把卡片移到完成一列。", "打开第二个条目。", "按金额排序。"),
-)  # fmt: skip
+WORDINGS = json.loads((Path(__file__).parent / "wordings.json").read_text(encoding="utf-8"))
+"""Tasks that no site task may be, harmless ones with similar words, and harmless words with what they press."""
 
 
 async def measure_sites() -> dict[str, Any]:
@@ -55,8 +43,9 @@ async def measure_sites() -> dict[str, Any]:
     print_progress(f"{len(tasks)} site tasks are played on machines")
     passed, failed_idle = await _play_all(tasks)
     told = summarize(reports)
-    refused = [one for one in DESTRUCTIVE_WORDINGS if instruction_reason(one)]
-    let_pass = [one for one in HARMLESS_WORDINGS if not instruction_reason(one)]
+    destructive, disguised, harmless = WORDINGS["destructive"], WORDINGS["disguised"], WORDINGS["harmless"]
+    controls = [bool(instruction_reason(one)) for one in destructive]
+    controls += [bool(instruction_reason(text) or destructive_reason(pressed)) for text, pressed in disguised]
     return {
         "site_tasks": len(tasks),
         "sites": len({task.parameters["category"] for task in tasks}),
@@ -69,10 +58,10 @@ async def measure_sites() -> dict[str, Any]:
         "bad_sites": len(rejected),
         "bad_sites_rejected_share": round(sum(rejected.values()) / len(rejected), 4),
         "bad_sites_missed": [name for name, right in rejected.items() if not right],
-        "destructive_wordings": len(DESTRUCTIVE_WORDINGS),
-        "destructive_wordings_refused": len(refused),
-        "harmless_wordings": len(HARMLESS_WORDINGS),
-        "harmless_wordings_refused": len(HARMLESS_WORDINGS) - len(let_pass),
+        "destructive_controls": len(controls),
+        "destructive_controls_refused": sum(controls),
+        "harmless_controls": len(harmless),
+        "harmless_controls_refused": sum(bool(instruction_reason(one)) for one in harmless),
         "site_tasks_written_by": "recorded replies of a large language model",
     }
 
