@@ -1,12 +1,13 @@
 """From a site to tasks that are proven: crawl, find functions, propose, filter, refine, play."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from protocol.evaluation.judgements import CRITERIA_PARAMETER
 from protocol.site_tasks import SITE_TASK, SiteTask
 from protocol.trajectory.tasks import Task
-from task_factory.language_models import LanguageModel
+from task_factory.language_models import LanguageModel, Message
 from task_factory.sites.crawler import Crawl, CrawlBounds, CrawledPage, crawl
+from task_factory.sites.exploration import explore
 from task_factory.sites.filters import (
     apply_filter,
     check_clear,
@@ -62,7 +63,9 @@ async def make_site_tasks(
     if not functions:
         made.rejected, made.reason = "static", "no core function was found on its pages"
         return made, found
-    proposals = await _propose(model, source, pages, functions, found.state, wanted, made)
+    reveals = await explore(engine, source, pages)
+    prompt = ask_tasks(source.name, pages, functions, reveals, found.state, wanted)
+    proposals = await _propose(model, prompt, made)
     report(f"{source.name}: {made.proposed} tasks are proposed")
     proposals = await _filter(model, proposals, found.pages[0], made)
     report(f"{source.name}: {len(proposals)} tasks are played")
@@ -122,16 +125,8 @@ async def _find_functions(
     return functions
 
 
-async def _propose(
-    model: LanguageModel,
-    source: SiteSource,
-    pages: list[CrawledPage],
-    functions: list[SiteFunction],
-    state: str,
-    wanted: int,
-    made: SiteReport,
-) -> list[Proposal]:
-    reply = await model.complete(ask_tasks(source.name, pages, functions, state, wanted))
+async def _propose(model: LanguageModel, prompt: Sequence[Message], made: SiteReport) -> list[Proposal]:
+    reply = await model.complete(prompt)
     try:
         proposals, faults = read_proposals(reply)
     except ReplyFault as fault:

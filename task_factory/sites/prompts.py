@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from task_factory.language_models import Message
 from task_factory.sites.crawler import CrawledPage
+from task_factory.sites.exploration import Reveal
 from task_factory.sites.records import Proposal, SiteFunction
 
 MAX_LISTED = 80
@@ -51,12 +52,19 @@ def ask_functions(page: CrawledPage, picture: bytes) -> tuple[Message, ...]:
 
 
 def ask_tasks(
-    name: str, pages: Sequence[CrawledPage], functions: Sequence[SiteFunction], state: str, wanted: int
+    name: str,
+    pages: Sequence[CrawledPage],
+    functions: Sequence[SiteFunction],
+    reveals: Sequence[Reveal],
+    state: str,
+    wanted: int,
 ) -> tuple[Message, ...]:
     """Tasks for a site. `state` is what a bundled site tells of itself, as JSON; empty for others."""
     told = "\n".join(f"- {one.name}: {one.description}" for one in functions)
     shown = "\n\n".join(f"{page.url}\n{page.view.text[:MAX_TEXT]}\n{list_elements(page)}" for page in pages)
-    known = f"\n\nThe site's state when it is opened:\n{state}" if state else ""
+    opened = "\n".join(list_reveal(one) for one in reveals)
+    known = f"\n\nWhat shows after a click:\n{opened}" if opened else ""
+    known += f"\n\nThe site's state when it is opened:\n{state}" if state else ""
     text = (
         f"The site {name} begins at {pages[0].url}. Its functions:\n{told}\n\nSome of its pages:\n{shown}{known}\n\n"
         f"Write {wanted} tasks for it.\n{RULES}\n{SCRIPT_FORM}\n"
@@ -78,6 +86,12 @@ def ask_refinements(proposals: Sequence[Proposal]) -> tuple[Message, ...]:
         '{"tasks": [{"id": "…", "proposed_task": "…", "criteria": ["…"], "drop": false, "reason": ""}]}'
     )
     return (Message(role="system", content=SYSTEM), Message(role="user", content=text))
+
+
+def list_reveal(reveal: Reveal) -> str:
+    """What a click shows, in a line."""
+    shown = ", ".join(f"{one.role} “{one.name}”" + (f" ({one.nth})" if one.nth > 1 else "") for one in reveal.shown)
+    return f"{reveal.url}: {reveal.clicked.role} “{reveal.clicked.name}” shows {shown}"
 
 
 def list_elements(page: CrawledPage) -> str:
