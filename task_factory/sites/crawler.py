@@ -206,7 +206,7 @@ class _Crawler:
             url=url,
             title=view.title[:200],
             depth=depth,
-            status=self._site.statuses.get(url.partition("#")[0], 0),
+            status=self._site.statuses.get(view.url.partition("#")[0], 0),
             text_length=len(view.text),
             view=view,
             rejected=code,
