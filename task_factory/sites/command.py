@@ -46,6 +46,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     make.add_argument("--tasks", type=int, default=TASKS_WANTED, help="how many are asked for (default: %(default)s)")
     make.add_argument("--seed", type=int, default=0, help="which world of bundled sites (default: %(default)s)")
     make.add_argument("--level", type=int, default=1, help="which level of bundled sites (default: %(default)s)")
+    make.add_argument("--language", choices=("en", "zh"), default="en", help="of bundled sites (default: %(default)s)")
     make.add_argument("--host", action="append", default=[], help="one more host that a live site's pages load from")
     bounds = CrawlBounds()
     make.add_argument("--pages", type=int, default=bounds.pages, help="most pages of a site (default: %(default)s)")
@@ -133,7 +134,7 @@ async def _open_engine() -> AsyncIterator[tuple[Engine, Path]]:
 @asynccontextmanager
 async def _open_site(name: str, given: argparse.Namespace, folder: Path) -> AsyncIterator[SiteSource]:
     if "://" not in name:
-        yield open_bundled(name, seed=given.seed, level=given.level)
+        yield open_bundled(name, seed=given.seed, level=given.level, language=given.language)
         return
     async with open_live(name, folder, tuple(given.host)) as source:
         yield source

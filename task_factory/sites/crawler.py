@@ -15,7 +15,7 @@ from pydantic import Field
 
 from protocol.base import FrozenModel
 from task_factory.sites.safety import destructive_reason, element_reason
-from task_factory.sites.sources import BoundedSite, SiteSource, fresh_site, origin_of
+from task_factory.sites.sources import BoundedSite, SiteSource, fresh_site, host_of
 from vm_bridge.browser import BrowserEvent, BrowserFailed, Engine, PageHung, Request, ScriptFailed, Session
 from vm_bridge.suites.site_tasks.pages import PageView, read_page
 from vm_bridge.suites.web.suite import STATE
@@ -223,8 +223,8 @@ class _Crawler:
         if not view.url.startswith("http"):
             code: Rejection = "off_site" if "BlockedByClient" in words or "NameNotResolved" in words else "dead_refused"
             return code, words[:200] or "no page came"
-        if origin_of(view.url) != self._source.origin:
-            return "off_site", f"it leads to {origin_of(view.url)}"
+        if host_of(view.url) != self._source.host:
+            return "off_site", f"it leads to {host_of(view.url)}"
         status = self._site.statuses.get(view.url.partition("#")[0], 200)
         if status >= 400:
             return "dead_error", f"HTTP {status}"
@@ -246,7 +246,7 @@ class _Crawler:
                 return "login_gated", "nothing but a form for a password"
         if not controls:
             links = [one.href for one in view.elements if one.is_link]
-            if links and all(origin_of(link) != self._source.origin for link in links):
+            if links and all(host_of(link) != self._source.host for link in links):
                 return "off_site", "all that it has leads to other sites"
             return "static", "nothing on it can be used"
         reasons = [element_reason(one) for one in controls]
@@ -261,7 +261,7 @@ class _Crawler:
         for element in page.view.elements:
             if not element.is_link or not element.href.startswith("http"):
                 continue
-            if origin_of(element.href) != self._source.origin or destructive_reason(element.name):
+            if host_of(element.href) != self._source.host or destructive_reason(element.name):
                 continue
             base, fragment = urldefrag(element.href)
             route = fragment if fragment.startswith(("/", "!")) else ""

@@ -16,6 +16,7 @@ from protocol.site_tasks import (
     ScriptStep,
     StateCondition,
     TypeStep,
+    UrlCondition,
     Where,
     needs_answer,
 )
@@ -88,6 +89,8 @@ def check_verifiable(proposal: Proposal) -> Objection:
         return "answer_unchecked", "the script answers and the check does not ask, or the reverse"
     if any(isinstance(one, StateCondition) and one.equals is None and one.length is None for one in proposal.check):
         return "empty_condition", "a condition on the state compares with nothing"
+    if any(isinstance(one, UrlCondition) and one.equals is None and one.contains is None for one in proposal.check):
+        return "empty_condition", "a condition on the address compares with nothing"
     return NONE
 
 

@@ -1,5 +1,7 @@
 """From a site to tasks that are proven: crawl, find functions, propose, filter, refine, play."""
 
+import hashlib
+import json
 from collections.abc import Callable, Iterable, Sequence
 
 from protocol.evaluation.judgements import CRITERIA_PARAMETER
@@ -86,19 +88,22 @@ def choose_pages(found: Crawl, most: int = MAX_SHOWN_PAGES) -> list[CrawledPage]
 
 
 def make_task(source: SiteSource, proposal: Proposal) -> Task:
-    """A proposal as a task of the protocol, without the marks of a proof."""
+    """A proposal as a task of the protocol, without the marks of a proof. Its id has a digest of what it is: models
+    give the same names again."""
     given = SiteTask(site=source.reference, size=source.size, check=proposal.check, script=proposal.script)
     parameters = {
         "category": f"site_tasks/{source.name}",
         CRITERIA_PARAMETER: list(proposal.criteria),
         SITE_TASK: given.model_dump(mode="json"),
     }
+    told = json.dumps([proposal.proposed_task, parameters], ensure_ascii=False, sort_keys=True)
+    name = f"site_tasks/{source.name}/{proposal.id}-{hashlib.sha256(told.encode()).hexdigest()[:6]}"
     return Task.model_validate(
         {
-            "id": f"site_tasks/{source.name}/{proposal.id}",
+            "id": name,
             "instruction": proposal.proposed_task,
             "platform": "browser",
-            "name": f"site_tasks/{source.name}/{proposal.id}",
+            "name": name,
             "parameters": parameters,
             "network": source.hosts,
         }

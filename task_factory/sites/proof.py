@@ -82,14 +82,31 @@ async def play(
     """One run on a fresh site, with all that `prove` asks of it; with `idle` one in which nothing is done. Raises
     Unproven, BrowserFailed."""
     site = BoundedSite(fresh_site(source), MAX_BYTES, read_only=source.is_live)
+    try:
+        run = await _play(engine, source, site, task, report, idle=idle)
+    except Unproven as fault:
+        if source.is_live and site.writes and fault.code != "destructive":
+            raise Unproven("writes", site.writes[0]) from fault
+        raise
+    if source.is_live and site.writes:
+        raise Unproven("writes", site.writes[0])
+    return run
+
+
+async def _play(
+    engine: Engine,
+    source: SiteSource,
+    site: BoundedSite,
+    task: Task,
+    report: Callable[[PageView], None],
+    *,
+    idle: bool,
+) -> Run:
     session = await engine.open(site, size=source.size, seed=task.seed, start_time=source.start_time)
     try:
         player = _Player(session, task, report)
         url = SUITE.scene(task).url
-        run = await player.idle(url) if idle else await player.run(url)
-        if source.is_live and site.writes:
-            raise Unproven("writes", site.writes[0])
-        return run
+        return await player.idle(url) if idle else await player.run(url)
     except (ScriptFailed, ActionFailed) as failure:
         raise Unproven("script_fails", str(failure)) from failure
     except VerifierFailed as failure:

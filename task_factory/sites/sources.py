@@ -39,8 +39,8 @@ class SiteSource:
         return isinstance(self.reference, LiveSite)
 
     @property
-    def origin(self) -> str:
-        return origin_of(self.url)
+    def host(self) -> str:
+        return host_of(self.url)
 
 
 @dataclass(slots=True)
@@ -60,7 +60,6 @@ class BoundedSite:
     """Network errors by address, of documents."""
     writes: list[str] = field(default_factory=list)
     """Requests that would have changed something: method and address."""
-    redirects: int = 0
 
     async def answer(self, request: Request) -> Response:
         """See `Site.answer`."""
@@ -76,9 +75,7 @@ class BoundedSite:
             address = request.url.partition("#")[0]
             if response.failure:
                 self.failures[address] = response.failure
-            elif 300 <= response.status < 400:
-                self.redirects += 1
-            else:
+            elif not 300 <= response.status < 400:
                 self.statuses[address] = response.status
         return response
 
@@ -99,8 +96,7 @@ async def open_live(url: str, folder: Path, hosts: tuple[str, ...] = ()) -> Asyn
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"{url} is no address of a site")
-    own = parts.hostname if parts.port in (None, 80, 443) else f"{parts.hostname}:{parts.port}"
-    allowed = tuple(dict.fromkeys((own, *hosts)))
+    allowed = tuple(dict.fromkeys((host_of(url), *hosts)))
     proxied = await ProxiedSite(UnreachableSite(), allowed, folder).open()
     try:
         yield SiteSource(parts.hostname, LiveSite(url=url), url, proxied, hosts=allowed)
@@ -129,7 +125,8 @@ def fresh_site(source: SiteSource) -> Site:
     return open_bundled(**reference.model_dump(exclude={"kind"}), size=source.size).site
 
 
-def origin_of(url: str) -> str:
-    """Scheme, host and port of an address."""
+def host_of(url: str) -> str:
+    """Host and port of an address. A site that sends its visitors on to HTTPS is the same site."""
     parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}".lower()
+    port = "" if parts.port in (None, 80, 443) else f":{parts.port}"
+    return f"{parts.hostname or ''}{port}"

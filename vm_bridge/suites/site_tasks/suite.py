@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import JsonValue, ValidationError
 
@@ -111,7 +112,14 @@ async def _find_fault(given: SiteTask, session: Session, answer: str | None) -> 
         said: Any = await session.evaluate(STATE)
         state = said
     page = await read_page(session)
+    if urlsplit(page.url).hostname != urlsplit(_start_url(given)).hostname:
+        return "no page of the site is open"
     return next((fault for one in given.check if (fault := find_fault(one, page, state, answer))), "")
+
+
+def _start_url(given: SiteTask) -> str:
+    site = given.site
+    return SITES.scene(make_site_world(site, given.size)).url if isinstance(site, BundledSite) else site.url
 
 
 def _checksum(given: SiteTask) -> str:

@@ -13,7 +13,7 @@ from task_factory.sites.exploration import choose_clicks
 from task_factory.sites.folders import read_replies, read_task_file, summarize, write_report, write_site
 from task_factory.sites.pipeline import choose_pages
 from task_factory.sites.records import FILTERS, KeptTask, Refusal, SiteReport
-from task_factory.sites.sources import BoundedSite, open_bundled
+from task_factory.sites.sources import BoundedSite, host_of, open_bundled
 from tests.unit.task_factory.sites.pages import make_element, make_page, make_view
 from vm_bridge.browser import Request, Response
 
@@ -74,7 +74,20 @@ async def test_a_crawl_loads_no_more_than_its_bound_and_changes_nothing(read_onl
 def test_a_bundled_site_is_one_world() -> None:
     source = open_bundled("shop", seed=3, language="zh")
     assert source.reference == BundledSite(name="shop", seed=3, language="zh")
-    assert (source.is_live, source.origin, source.hosts) == (False, "http://shop.pilothouse.test", ())
+    assert (source.is_live, source.host, source.hosts) == (False, "shop.pilothouse.test", ())
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://lab.example/a", "lab.example"),
+        ("http://lab.example:80/", "lab.example"),
+        ("https://user@Lab.example:8443/", "lab.example:8443"),
+        ("chrome-error://chromewebdata/", "chromewebdata"),
+    ],
+)
+def test_a_site_is_its_host(url: str, host: str) -> None:
+    assert host_of(url) == host
 
 
 def test_a_folder_holds_tasks_refusals_and_figures(tmp_path: Path) -> None:

@@ -65,6 +65,7 @@ def test_what_is_left_to_taste_is_not_objective(text: str) -> None:
         ({"script": [WRITE, ANSWER]}, "answer_unchecked"),
         ({"check": [ASKED]}, "answer_unchecked"),
         ({"check": [{"kind": "state", "path": ["town"]}]}, "empty_condition"),
+        ({"check": [{"kind": "url", "part": "path"}]}, "empty_condition"),
     ],
 )
 def test_what_nothing_can_judge_is_dropped(fields: dict[str, Any], code: str) -> None:
