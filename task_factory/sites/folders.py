@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +90,11 @@ def read_replies(path: Path) -> list[str]:
 
 
 def _tell_site(made: SiteReport) -> dict[str, Any]:
-    told = asdict(made)
+    told = {
+        name: value
+        for name, value in ((field.name, getattr(made, field.name)) for field in fields(made))
+        if name not in ("kept", "refusals")
+    }
     kept = [{"id": one.task.id, "judged_by": one.judged_by, "acts": one.acts} for one in made.kept]
     return {**told, "refusals": len(made.refusals), "kept": kept}
 

@@ -126,7 +126,11 @@ def fresh_site(source: SiteSource) -> Site:
 
 
 def host_of(url: str) -> str:
-    """Host and port of an address. A site that sends its visitors on to HTTPS is the same site."""
-    parts = urlsplit(url)
-    port = "" if parts.port in (None, 80, 443) else f":{parts.port}"
+    """Host and port of an address; empty where it is none. A site that sends its visitors on to HTTPS is the same
+    site."""
+    try:
+        parts = urlsplit(url)
+        port = "" if parts.port in (None, 80, 443) else f":{parts.port}"
+    except ValueError:
+        return ""
     return f"{parts.hostname or ''}{port}"

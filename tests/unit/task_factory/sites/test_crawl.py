@@ -1,5 +1,6 @@
 """What a crawl concludes from its pages, which of them are shown to a model, and what may be clicked to see more."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,8 @@ def test_a_bundled_site_is_one_world() -> None:
         ("http://lab.example:80/", "lab.example"),
         ("https://user@Lab.example:8443/", "lab.example:8443"),
         ("chrome-error://chromewebdata/", "chromewebdata"),
+        ("http://lab.example:99999/", ""),
+        ("http://[lab/", ""),
     ],
 )
 def test_a_site_is_its_host(url: str, host: str) -> None:
@@ -95,10 +98,13 @@ def test_a_folder_holds_tasks_refusals_and_figures(tmp_path: Path) -> None:
     refusal = Refusal(id="nice", filter="objective", code="vague")
     made = SiteReport(site="shop", proposed=2, passed={"readable": 2}, refusals=[refusal])
     made.kept.append(KeptTask(task=task, judged_by="check", acts=2))
+    made.pages_by_code["static"] += 2
     page = make_page(BUTTON)
     write_site(tmp_path, made, Crawl(pages=[page], pictures={page.url: b"jpeg"}))
     told = write_report(tmp_path, [made, SiteReport(site="empty", rejected="static")], "model")
     assert read_task_file(tmp_path / "tasks.jsonl") == [task]
+    assert json.loads((tmp_path / "report.json").read_text()) == told
+    assert told["by_site"][0]["pages_by_code"] == {"static": 2}
     assert (told["kept"], told["sites_with_tasks"], told["sites_rejected"]) == (1, 1, {"static": 1})
     assert list(told["dropped_by_filter"]) == list(FILTERS)
     assert summarize([made])["dropped_by_filter"]["objective"] == 1
