@@ -281,8 +281,8 @@ def has_script(task: TaskDefinition, names: Mapping[str, tuple[str, ...]]) -> bo
     """Whether a task has a script; `names` as `scripted_names` gives them."""
     if task.suite is not None:
         return task.name in names.get(task.suite, ())
-    if SITE_TASK in task.parameters:
-        return True
+    if isinstance(site_task := task.parameters.get(SITE_TASK), dict):
+        return bool(site_task.get("script"))
     folder = task.parameters.get(HARBOR)
     files = folder.get("files") if isinstance(folder, dict) else None
     return isinstance(files, dict) and SOLUTION in files
