@@ -79,7 +79,7 @@ def _run_make(given: argparse.Namespace) -> int:
 async def _make(given: argparse.Namespace) -> dict[str, object]:
     bounds = CrawlBounds(pages=given.pages, depth=given.depth, seconds=given.seconds, max_bytes=given.bytes)
     reports = list[SiteReport]()
-    served = _open_served(given)
+    served, told = _open_served(given), dict[str, object]()
     async with _open_engine() as (engine, folder):
         for number, name in enumerate(given.sites, 1):
             async with _open_site(name, given, folder / f"site-{number}") as source:
@@ -90,9 +90,10 @@ async def _make(given: argparse.Namespace) -> dict[str, object]:
                 )
             reports.append(made)
             write_site(given.out, made, found)
+            told = write_report(given.out, reports, given.model or "recorded replies")
     if served is not None:
         await served.aclose()
-    return write_report(given.out, reports, given.model or "recorded replies")
+    return told
 
 
 def _run_check(given: argparse.Namespace) -> int:
