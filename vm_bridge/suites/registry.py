@@ -2,6 +2,7 @@
 
 from functools import cache
 
+from protocol.site_tasks import SITE_TASK
 from protocol.trajectory.tasks import Task, TaskVariant
 from vm_bridge.errors import InvalidAction, UnknownTask
 from vm_bridge.fleet import SuiteInfo, SuiteTaskInfo
@@ -12,6 +13,7 @@ from vm_bridge.suites.miniwob.clicker import SCRIPTED_PAGES
 from vm_bridge.suites.miniwob.suite import MiniWob
 from vm_bridge.suites.phone import PhoneSuite
 from vm_bridge.suites.questions import QuestionSuite
+from vm_bridge.suites.site_tasks import SiteTaskSuite
 from vm_bridge.suites.terminal import TERMINAL
 from vm_bridge.suites.web import DRILLS, GAMES, SITES, FolderSuite
 from vm_bridge.suites.web.manifest import LANGUAGES
@@ -20,7 +22,7 @@ from vm_bridge.suites.web_suite import WebSuite
 SUITES: dict[str, Suite] = {"desktop": DESKTOP, "phone": PhoneSuite(), "terminal": TERMINAL, "harbor": HarborSuite()}
 WEB_SUITES: dict[str, WebSuite] = {
     **{"drills": DRILLS, "games": GAMES, "sites": SITES},
-    **{"miniwob": MiniWob(), "questions": QuestionSuite()},
+    **{"miniwob": MiniWob(), "questions": QuestionSuite(), SITE_TASK: SiteTaskSuite()},
 }
 """Those whose tasks are played in a browser."""
 MAX_SEEDS = 2**31
