@@ -9,7 +9,7 @@ from vm_bridge.suites.web.task_folder import RULES, TaskFolder
 
 
 def source_sha256(folder: TaskFolder) -> str:
-    """SHA-256 of the manifest without its measured reference, of every script, and of the rules that all games share."""
+    """SHA-256 of the manifest without its measured reference, of every script, and of what all rules share."""
     manifest = json.loads((folder.path / "manifest.json").read_bytes())
     manifest.pop("reference", None)
     whole = hashlib.sha256(json.dumps(manifest, ensure_ascii=False, sort_keys=True).encode())

@@ -125,7 +125,7 @@ class Harness:
         return tuple(ForgedState.model_validate(one) for one in found)
 
     async def verifier_ms(self, task: Parameters, history: Sequence[str], times: int = 100) -> float:
-        """What a call of the verifier takes (ms): many calls less one, so that the way to the browser does not count."""
+        """What a call of the verifier takes (ms): many calls less one, without the way to the browser."""
         walls = []
         for many in (1, 1 + times):
             began = time.perf_counter()
@@ -154,7 +154,7 @@ class Harness:
 async def open_harness(
     engine: Engine, source: str, *, seed: int = 1, start_time: float = 1.7e9
 ) -> AsyncIterator[Harness]:
-    """A harness with this game in a fresh session, whose seed and time the game must not notice. Raises BrowserFailed."""
+    """A harness with this game in a fresh session; the game must not notice its seed and time. Raises BrowserFailed."""
     session = await engine.open(EmptySite(), size=(320, 240), seed=seed, start_time=start_time)
     try:
         await session.goto("http://harness.test/")

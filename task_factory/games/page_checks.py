@@ -71,7 +71,7 @@ async def _play_level(play: PagePlay, folder: TaskFolder, expert: ExpertResult, 
 
 async def _try_after_end(play: PagePlay, folder: TaskFolder) -> None:
     """Time and random acts after the end; each must leave the state as it is."""
-    draw = Random(f"{folder.manifest.name}-after-end")
+    draw = Random(f"{folder.manifest.name}-after-end")  # noqa: S311 - acts that have to repeat
     await play.episode.session.advance(REST_MS)
     await _unchanged(play, "auto_restart", "the game begins again after its end")
     for _ in range(RANDOM_ACTS if not play.faults else 0):
