@@ -1,7 +1,8 @@
 """The task factory: `./pilothouse bench factory [--questions N] [--model NAME --model-url URL]`.
 
 Browsing questions about an invented wiki: what each filter drops, planted bad questions that must be caught, and a
-reader that answers from screenshots. One JSON object is the last line; docs/benchmarks.md says what its keys mean.
+reader that answers from screenshots. Games that a language model wrote: they are played, cheated in, and spoiled
+replies must be refused. One JSON object is the last line; docs/benchmarks.md says what its keys mean.
 """
 
 import argparse
@@ -9,6 +10,7 @@ import asyncio
 import sys
 
 from benchmarks.parts.factory.closed_book import guess_by_model, guess_common
+from benchmarks.parts.factory.games import measure_games
 from benchmarks.parts.factory.questions import measure_filters, measure_kept, measure_reader, tasks_of
 from benchmarks.parts.figures import print_figures, print_progress
 
@@ -33,7 +35,8 @@ async def measure(given: argparse.Namespace) -> dict[str, object]:
     figures |= await measure_kept(tasks, guess)
     figures["closed_book_guesser"] = given.model or "the most common answers"
     print_progress(f"{len(tasks)} questions are read from screenshots")
-    return figures | await measure_reader(tasks)
+    figures |= await measure_reader(tasks)
+    return figures | await measure_games()
 
 
 if __name__ == "__main__":

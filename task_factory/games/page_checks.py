@@ -98,4 +98,5 @@ async def _unchanged(play: PagePlay, code: str, text: str) -> None:
 
 def _named(faults: Sequence[Fault]) -> list[Fault]:
     """The recorder's faults in words of the page's check."""
-    return [Fault("page_disagrees", one.text) if one.code.startswith("record_") else one for one in faults]
+    codes = {"record_end": "auto_restart", "record_action": "page_disagrees", "record_state": "page_disagrees"}
+    return [Fault(codes.get(one.code, one.code), one.text) for one in faults]

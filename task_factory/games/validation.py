@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import sqrt
 from pathlib import Path
 
 from task_factory.games.faults import CODES, Fault
@@ -33,7 +34,7 @@ EXPERT_SEEDS = range(1, 9)
 MIN_EXPERT_RATE = 0.95
 MAX_VERIFIER_MS = 5.0
 EASIER = 0.02
-"""By how much the mean score of random play may be larger at a higher level, and must be smaller to count as harder."""
+"""By how much the mean score of random play must be smaller at a higher level to count as harder."""
 LONGER = 1.1
 """How much longer the expert must take at a higher level to count as harder."""
 RUNS = 3
@@ -167,7 +168,8 @@ def find_easier_levels(levels: dict[int, LevelPlay], steps: Sequence[float]) -> 
     found = list[str]()
     for (level, before), (higher, after) in pairwise(sorted(levels.items())):
         gain, longer = after.mean_score - before.mean_score, steps[higher - 1] / max(steps[level - 1], 1)
-        if gain > EASIER or (gain > -EASIER and longer < LONGER):
+        chance = 1 / sqrt(min(before.count, after.count))  # two standard errors of a score from 0 to 1, at most
+        if gain > EASIER + chance or (gain > -EASIER and longer < LONGER):
             scores = f"random play earns {after.mean_score:.2f} after {before.mean_score:.2f}"
             found.append(f"level {higher}: {scores}, and the expert takes {longer:.1f} times as many moves")
     return found

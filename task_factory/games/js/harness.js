@@ -217,6 +217,10 @@ const harness = (() => {
       const shape = shapeFault(state, task);
       if (shape) return note("interface", shape), "";
       if (state.terminal.isTerminal) return note("interface", "the start is the end"), "";
+      if (checks) {
+        const fresh = guarded("start", () => instance(source, reached).replay.start(task));
+        if (fresh === undefined || canonical(fresh) !== text) return note("hidden_state", "the start depends on what was played before"), "";
+      }
       const history = [], resumeAt = checks ? often(12) : -1;
       let other = null, resumed = null;
       while (!state.terminal.isTerminal) {

@@ -13,4 +13,4 @@ DRILLS = FolderSuite("drills", HOME / "drills", kit=HOME / "sites" / KIT)
 MADE_GAMES = FolderSuite("made_games", HOME / "made_games", kit=HOME / "made_games" / KIT)
 """Games that a language model wrote, with their origin beside them."""
 
-__all__ = ["DRILLS", "GAMES", "MADE_GAMES", "SITES", "FolderSuite"]
+__all__ = ["DRILLS", "GAMES", "HOME", "MADE_GAMES", "SITES", "FolderSuite"]
