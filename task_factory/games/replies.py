@@ -1,7 +1,7 @@
 """Reads the files of a game out of a model's reply.
 
-Each file is a fenced block whose first line names it (```js page/rules.js), or the reply has one JSON object
-{"files": {NAME: TEXT}}, in a fence or bare.
+Each file is a fenced block whose first line names it (```js page/rules.js), or the line above it; or the reply has one
+JSON object {"files": {NAME: TEXT}}, in a fence or bare.
 """
 
 import json
@@ -13,7 +13,9 @@ from task_factory.games.static_checks import FILES
 FENCE = re.compile(
     r"^(?P<fence>`{3,})[ \t]*(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=fence)[ \t]*$", re.MULTILINE | re.DOTALL
 )
-NAMED = re.compile(r"(?:^|[\s:=])(?P<name>[\w./-]+\.(?:json|js))[\"']?\s*$")
+NAMED = re.compile(r"(?:^|[\s:=])[\"']?(?P<name>[\w./-]+\.(?:json|js))[\"']?\s*$")
+HEADING = re.compile(r"^[#*`\s\d.)]*(?:File:?\s*)?[`*]*(?P<name>[\w./-]+\.(?:json|js))[`*:\s]*$", re.IGNORECASE)
+"""A line above a block that names its file."""
 MAX_REPLY = 200_000
 
 
@@ -45,7 +47,8 @@ def read_reply(reply: str) -> dict[str, str]:
 def _files_of(reply: str) -> tuple[dict[str, str], list[Fault]]:
     files, faults = dict[str, str](), list[Fault]()
     for block in FENCE.finditer(reply):
-        named = NAMED.search(block["info"])
+        above = reply[: block.start()].rstrip().rsplit("\n", 1)[-1]
+        named = NAMED.search(block["info"]) or HEADING.match(above)
         if named is None:
             if '"files"' in block["body"]:
                 return _json_files(block["body"])
