@@ -12,7 +12,7 @@ from pathlib import Path
 
 from agent_backend.errors import PolicyError
 from task_factory.games.adapter import adapt_game
-from task_factory.games.exploits import find_believed_exploits
+from task_factory.games.exploits import find_working_exploits
 from task_factory.games.faults import Fault
 from task_factory.games.making import REPAIRS, MadeGame, make_game
 from task_factory.games.origin import BY_RECORDED_REPLIES, author_of, find_origin_faults
@@ -139,8 +139,8 @@ async def _add_exploits(path: Path, report: GameReport, engine: Engine, *, with_
         report.faults.extend(find_origin_faults(TaskFolder.read(path, MADE_GAMES.kit)))
     summary = report.summary()
     if not report.faults and with_exploits:
-        tried, believed = await find_believed_exploits(engine, TaskFolder.read(path, MADE_GAMES.kit), report.experts)
-        summary |= {"exploits": tried, "exploits_believed": believed, "ok": not believed}
+        tried, working = await find_working_exploits(engine, TaskFolder.read(path, MADE_GAMES.kit), report.experts)
+        summary |= {"exploits": tried, "exploits_working": working, "ok": not working}
     return summary
 
 

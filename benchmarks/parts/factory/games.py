@@ -6,7 +6,7 @@ from pathlib import Path
 from benchmarks.parts.factory.planted_games import make_replies
 from benchmarks.parts.figures import floor_share, print_progress
 from task_factory.games.command import open_engines
-from task_factory.games.exploits import find_believed_exploits
+from task_factory.games.exploits import find_working_exploits
 from task_factory.games.making import make_game
 from task_factory.games.origin import BY_RECORDED_REPLIES, find_origin_faults
 from task_factory.games.validation import GameReport, validate_game
@@ -25,16 +25,16 @@ async def measure_games() -> dict[str, object]:
 
 
 async def _measure_kept(first: Engine, second: Engine) -> dict[str, object]:
-    reports, tried, believed = list[GameReport](), list[int](), list[str]()
+    reports, tried, working = list[GameReport](), list[int](), list[str]()
     for name, folder in MADE_GAMES.folders.items():
         print_progress(f"the game {name} is played and cheated in")
         report = await validate_game(folder.path, first, second)
         report.faults.extend(find_origin_faults(folder))
         reports.append(report)
         if not report.faults:
-            count, missed = await find_believed_exploits(first, folder, report.experts)
+            count, missed = await find_working_exploits(first, folder, report.experts)
             tried.append(count)
-            believed += [f"{name}: {one}" for one in missed]
+            working += [f"{name}: {one}" for one in missed]
     total = sum(tried)
     return {
         "games_accepted": sum(not report.faults for report in reports),
@@ -42,8 +42,8 @@ async def _measure_kept(first: Engine, second: Engine) -> dict[str, object]:
         "game_playouts": min(report.playouts for report in reports),
         "game_exploits": min(tried, default=0),
         "game_exploits_total": total,
-        "game_exploits_caught_share": floor_share(total - len(believed), total),
-        "game_exploits_believed": believed,
+        "game_exploits_caught_share": floor_share(total - len(working), total),
+        "game_exploits_missed": working,
         "hash_chain_equal": all(report.chains_equal for report in reports),
         "verifier_ms": max(round(report.verifier_ms or 0.0, 2) for report in reports),
     }

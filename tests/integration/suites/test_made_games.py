@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.parts.factory.planted_games import make_replies
 from task_factory.games.adapter import adapt_game
-from task_factory.games.exploits import find_believed_exploits
+from task_factory.games.exploits import find_working_exploits
 from task_factory.games.harness import make_parameters, max_steps, open_harness
 from task_factory.games.making import make_game
 from task_factory.games.origin import BY_RECORDED_REPLIES
@@ -72,7 +72,7 @@ async def test_cheats_reach_a_credulous_verifier_and_an_adapted_game_is_played(e
     tasks = make_parameters(folder, (1,))
     async with open_harness(engine, read_source(folder)) as harness:
         experts = await harness.experts(tasks, max_steps(folder, tasks))
-    tried, believed = await find_believed_exploits(engine, folder, experts)
+    tried, working = await find_working_exploits(engine, folder, experts)
     assert tried >= 20
     edited = {
         "a state function of a winner",
@@ -80,8 +80,8 @@ async def test_cheats_reach_a_credulous_verifier_and_an_adapted_game_is_played(e
         "another step function",
         "another JSON.stringify",
     }
-    assert edited <= set(believed)
-    assert not {"words of success", "a score in a global", "a score changed", "the game begun again"} & set(believed)
+    assert edited <= set(working)
+    assert not {"words of success", "a score in a global", "a score changed", "the game begun again"} & set(working)
 
     adapt_game(*write_game(tmp_path / "given"), tmp_path / "out")
     suite = FolderSuite("adapted", tmp_path / "out")
