@@ -200,7 +200,8 @@ const harness = (() => {
     let game;
     const guarded = (what, call) => {
       try { return call(); } catch (error) {
-        if (!Object.keys(reached).length) note("rules_throw", `${what}: ${error}`);
+        const code = what === "loading" && error instanceof SyntaxError ? "syntax" : "rules_throw";
+        if (!Object.keys(reached).length) note(code, `${what}: ${error}`);
         return undefined;
       }
     };

@@ -49,6 +49,8 @@ async def test_a_bundled_game_is_accepted_and_spoiled_ones_are_not(
     async with open_harness(engine, read_source(MADE_GAMES.folder("stones"))) as harness:
         for text in ("", "a", "ä染" * 40, "x" * 55, "x" * 56, "x" * 64):
             assert await harness.sha256(text) == hashlib.sha256(text.encode()).hexdigest()
+    async with open_harness(engine, "const rules = {") as harness:
+        assert list((await harness.playouts([], 1)).faults) == ["syntax"], "where Node does not say it before"
 
     for name in SEEN_IN_A_RUN:
         defect, reply = PLANTED[name]
