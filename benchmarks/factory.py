@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from benchmarks.parts.factory.closed_book import guess_by_model, guess_common
+from benchmarks.parts.factory.games import measure_games
 from benchmarks.parts.factory.questions import measure_filters, measure_kept, measure_reader, tasks_of
 from benchmarks.parts.factory.refill import measure_refill
 from benchmarks.parts.factory.sites import measure_sites
@@ -56,6 +57,10 @@ async def _sites(_: argparse.Namespace) -> Mapping[str, Any]:
     return await measure_sites()
 
 
+async def _games(_: argparse.Namespace) -> Mapping[str, Any]:
+    return await measure_games()
+
+
 async def _refill(_: argparse.Namespace) -> Mapping[str, Any]:
     return await asyncio.to_thread(measure_refill)
 
@@ -63,6 +68,7 @@ async def _refill(_: argparse.Namespace) -> Mapping[str, Any]:
 PARTS: dict[str, Callable[[argparse.Namespace], Awaitable[Mapping[str, Any]]]] = {
     "questions": _questions,
     "sites": _sites,
+    "games": _games,
     "refill": _refill,
 }
 

@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Callable
 
+from task_factory.games import command as games
 from task_factory.sites import command as sites
 
 Command = Callable[[argparse.Namespace], int]
@@ -14,6 +15,7 @@ def main(words: list[str] | None = None) -> int:
     """Run one sub-command; gives the exit status."""
     parser = argparse.ArgumentParser(prog="./pilothouse factory", description="Make tasks and check them.")
     commands = parser.add_subparsers(dest="command", required=True)
+    games.add_commands(commands)
     sites.add_commands(commands)
     given = parser.parse_args(words)
     run: Command = given.run

@@ -5,6 +5,7 @@ Every prompt and reply is kept in a transcript beside what was made, so that its
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
@@ -18,6 +19,7 @@ from protocol.base import FrozenModel
 
 REPLY_TIMEOUTS = RequestTimeouts(token=120.0, total=900.0)
 """A whole game may be in one reply, and nobody waits at a desk for it."""
+API_KEY_VARIABLE = "PILOTHOUSE_POLICY_API_KEY"
 
 
 class Message(FrozenModel):
@@ -75,6 +77,11 @@ class ServedModel:
     async def aclose(self) -> None:
         """Close the connections to the server."""
         await self._completions.aclose()
+
+
+def open_served_model(base_url: str, name: str) -> ServedModel:
+    """A model with the key of PILOTHOUSE_POLICY_API_KEY, if that is set."""
+    return ServedModel(base_url, name, api_key=os.environ.get(API_KEY_VARIABLE, ""))
 
 
 class RecordedModel:

@@ -182,7 +182,7 @@ class Specialists(FrozenModel):
     """How much of each specialist is merged: the same, or by its number of new samples."""
 
 
-SEEDED_SUITES = frozenset({"drills", "games", "sites"})
+SEEDED_SUITES = frozenset({"drills", "games", "made_games", "sites"})
 """Suites whose seeds each make another page, as many as one likes. A seed of the desktop, phone and terminal suites is
 one more attempt at the same task, MiniWoB++ has 200 seeds, and 50 seeds of `questions` share a wiki."""
 

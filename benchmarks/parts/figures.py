@@ -62,6 +62,8 @@ GUARANTEES: Mapping[str, object] = {
     "minimal_share": 1.0,
     "first_search_hits": 0,
     "closed_book_solved": 0,
+    "game_exploits_caught_share": 1.0,
+    "hash_chain_equal": True,
     "events_recorded_share": 1.0,
     "events_never_sent": 0,
     "frame_after_act": 0,
@@ -79,6 +81,7 @@ COMPLETE: Mapping[str, str] = {
     "vectors_exact": "vectors",
     "kills_survived": "kills",
     "controls_found": "controls",
+    "planted_defects_refused": "planted_defects",
 }
 """Counts that must equal another count."""
 MOST: Mapping[str, float] = {
@@ -95,6 +98,7 @@ MOST: Mapping[str, float] = {
     "wall_cpu_share_50_sessions": 0.5,
     "log_lines_per_hour_at_rest": 200,
     "parser_us": 60,
+    "verifier_ms": 5,
     "probe_s": 20,
     "refused_though_whole_share": 0.01,
     "models.service_overhead_ms": 5,
@@ -125,6 +129,10 @@ LEAST: Mapping[str, float] = {
     "providers": 4,
     "provider_cases": 60,
     "probe_planted": 5,
+    "games_accepted": 8,
+    "game_playouts": 1_000,
+    "game_exploits": 5,
+    "planted_defects": 10,
 }
 """Figures that may not be smaller."""
 

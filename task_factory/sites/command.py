@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agent_backend.errors import AgentError
-from task_factory.language_models import LanguageModel, RecordedModel, ServedModel, TranscribedModel
+from task_factory.language_models import LanguageModel, RecordedModel, ServedModel, TranscribedModel, open_served_model
 from task_factory.sites.crawler import CrawlBounds
 from task_factory.sites.folders import (
     TASKS,
@@ -29,7 +29,6 @@ from vm_bridge.browser import BrowserFailed, Engine
 from vm_bridge.config import browser_unsandboxed
 from vm_bridge.errors import BridgeError
 
-API_KEY_VARIABLE = "PILOTHOUSE_FACTORY_API_KEY"
 FAILURES = (AgentError, BridgeError, BrowserFailed, LookupError, OSError, ValueError)
 
 
@@ -144,7 +143,7 @@ async def _open_site(name: str, given: argparse.Namespace, folder: Path) -> Asyn
 def _open_served(given: argparse.Namespace) -> ServedModel | None:
     if not given.model_url:
         return None
-    return ServedModel(given.model_url, given.model, api_key=os.environ.get(API_KEY_VARIABLE, ""))
+    return open_served_model(given.model_url, given.model)
 
 
 def _read_recorded(path: Path, site: str) -> LanguageModel:

@@ -13,13 +13,13 @@ from pathlib import Path
 
 from vm_bridge.browser import Engine
 from vm_bridge.config import browser_unsandboxed
-from vm_bridge.suites.web import DRILLS, GAMES, SITES, FolderSuite
+from vm_bridge.suites.web import DRILLS, GAMES, MADE_GAMES, SITES, FolderSuite
 from vm_bridge.suites.web.episodes import play_task
 from vm_bridge.suites.web.manifest import LANGUAGES, Reference
 from vm_bridge.suites.web.task_folder import TaskFolder
 from vm_bridge.suites.web.validation import ValidationReport, validate_task
 
-SUITES = (DRILLS, GAMES, SITES)
+SUITES = (DRILLS, GAMES, MADE_GAMES, SITES)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -15,13 +15,13 @@ from vm_bridge.suites.phone import PhoneSuite
 from vm_bridge.suites.questions import QuestionSuite
 from vm_bridge.suites.site_tasks import SiteTaskSuite
 from vm_bridge.suites.terminal import TERMINAL
-from vm_bridge.suites.web import DRILLS, GAMES, SITES, FolderSuite
+from vm_bridge.suites.web import DRILLS, GAMES, MADE_GAMES, SITES, FolderSuite
 from vm_bridge.suites.web.manifest import LANGUAGES
 from vm_bridge.suites.web_suite import WebSuite
 
 SUITES: dict[str, Suite] = {"desktop": DESKTOP, "phone": PhoneSuite(), "terminal": TERMINAL, "harbor": HarborSuite()}
 WEB_SUITES: dict[str, WebSuite] = {
-    **{"drills": DRILLS, "games": GAMES, "sites": SITES},
+    **{"drills": DRILLS, "games": GAMES, "made_games": MADE_GAMES, "sites": SITES},
     **{"miniwob": MiniWob(), "questions": QuestionSuite(), SITE_TASK: SiteTaskSuite()},
 }
 """Those whose tasks are played in a browser."""

@@ -10,5 +10,7 @@ GAMES = FolderSuite("games", HOME / "games")
 SITES = FolderSuite("sites", HOME / "sites")
 DRILLS = FolderSuite("drills", HOME / "drills", kit=HOME / "sites" / KIT)
 """They are made with the kit of the sites."""
+MADE_GAMES = FolderSuite("made_games", HOME / "made_games", kit=HOME / "made_games" / KIT)
+"""Games that a language model wrote, with their origin beside them."""
 
-__all__ = ["DRILLS", "GAMES", "SITES", "FolderSuite"]
+__all__ = ["DRILLS", "GAMES", "HOME", "MADE_GAMES", "SITES", "FolderSuite"]

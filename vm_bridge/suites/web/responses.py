@@ -13,7 +13,7 @@ from vm_bridge.suites.web.task_folder import PAGE, TaskFolder
 
 SHARED_FOLDER = Path(__file__).parent / "shared"
 SHELL = SHARED_FOLDER / "game.html"
-"""The page of a game that brings none."""
+"""The page of a game that brings none, and whose suite has none."""
 STYLE = "/site.css"
 """The look of one site beside its suite's, which the page of all asks for; a site need have none."""
 MAX_PATH_LENGTH = 255
@@ -80,7 +80,8 @@ class SiteResponder:
         if found.is_dir():
             found /= "index.html"
         if not found.is_file() and self._game and path == "/":
-            found = SHELL
+            own = self._kit / "index.html"
+            found = own if own.is_file() else SHELL
         elif not found.is_file() and home == self._page and "." not in path:
             found = self._kit / "index.html"  # a site of many addresses, all of one page
         return found if found.is_file() else None

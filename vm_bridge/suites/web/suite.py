@@ -62,12 +62,13 @@ class FolderSuite:
     """Implements `WebSuite` over the folders below one."""
 
     def __init__(self, name: str, home: Path, kit: Path | None = None) -> None:
-        self._name, self._home, self._kit = name, home, kit
+        self._name, self._home, self.kit = name, home, kit
+        """`kit` is what its pages share; None: what lies beside them."""
 
     @cached_property
     def folders(self) -> Mapping[str, TaskFolder]:
         """Every task's folder by name, read when first asked for."""
-        return read_task_folders(self._home, self._kit)
+        return read_task_folders(self._home, self.kit)
 
     @property
     def tasks(self) -> tuple[Task, ...]:

@@ -10,6 +10,8 @@ from vm_bridge.browser.files import read_files
 from vm_bridge.suites.web.manifest import Manifest, read_manifest
 
 PAGE, VERIFIER, EXPERT, FILES = "page", "verifier.js", "expert.js", "files"
+RULES = "rules.js"
+"""Of a made game, within its page: what its verifier and its expert are written with too."""
 KIT = "_shared"
 """Beside a suite's tasks: what all its pages and experts are written with."""
 
@@ -30,15 +32,23 @@ class TaskFolder:
         return cls(path, read_manifest(path), kit or path.parent / KIT)
 
     @cached_property
+    def rules(self) -> str:
+        """The source of a made game's rules, after what its suite's rules share; empty for other tasks."""
+        own, common = self.path / PAGE / RULES, self.kit / RULES
+        return "\n".join(path.read_text() for path in (common, own) if path.is_file()) if own.is_file() else ""
+
+    @cached_property
     def verifier(self) -> str:
-        """The verifier's source."""
-        return (self.path / VERIFIER).read_text()
+        """The verifier's source, after the rules."""
+        return "\n".join(filter(None, (self.rules, (self.path / VERIFIER).read_text())))
 
     @cached_property
     def expert(self) -> str:
-        """The expert's source, after what the suite's experts share; empty where there is none."""
+        """The expert's source, after the rules and what the suite's experts share; empty where there is none."""
         own, common = self.path / EXPERT, self.kit / EXPERT
-        return "\n".join(path.read_text() for path in (common, own) if path.is_file()) if own.is_file() else ""
+        if not own.is_file():
+            return ""
+        return "\n".join(filter(None, (self.rules, *(path.read_text() for path in (common, own) if path.is_file()))))
 
     @cached_property
     def files(self) -> tuple[FilePayload, ...]:

@@ -103,7 +103,7 @@ export const flywheelMessages = {
   "flywheel.form.tasks.help": "Empty: all of the suite",
   "flywheel.form.first_seed": "First seed",
   "flywheel.form.fresh_pages": "Fresh seeds in each cycle",
-  "flywheel.form.fresh_pages.help": "For drills, games and sites. Later cycles may then learn from what the gate tried (the share of own successes). Off: all cycles try the same seeds, so that they compare, unless an earlier cycle tried fresh ones.",
+  "flywheel.form.fresh_pages.help": "For drills, games, made_games and sites. Later cycles may then learn from what the gate tried (the share of own successes). Off: all cycles try the same seeds, so that they compare, unless an earlier cycle tried fresh ones.",
   "flywheel.form.parallel": "Machines",
   "flywheel.form.size": "Screen",
   "flywheel.form.server": "Policy server",

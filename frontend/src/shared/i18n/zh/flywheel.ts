@@ -103,7 +103,7 @@ export const flywheelMessages = {
   "flywheel.form.tasks.help": "留空：套件的全部任务",
   "flywheel.form.first_seed": "起始种子",
   "flywheel.form.fresh_pages": "每轮使用新种子",
-  "flywheel.form.fresh_pages.help": "适用于 drills、games 和 sites。之后各轮可以学习门槛上的尝试（“自身成功”占比）。关闭：每轮尝试相同的种子，便于比较；此前有过新种子的飞轮除外。",
+  "flywheel.form.fresh_pages.help": "适用于 drills、games、made_games 和 sites。之后各轮可以学习门槛上的尝试（“自身成功”占比）。关闭：每轮尝试相同的种子，便于比较；此前有过新种子的飞轮除外。",
   "flywheel.form.parallel": "机器数",
   "flywheel.form.size": "屏幕",
   "flywheel.form.server": "策略服务器",
