@@ -39,7 +39,7 @@ class RecordedOut(FrozenModel):
     id: int
 
 
-class VersionOut(FrozenModel):
+class ScoringVersionOut(FrozenModel):
     """The version of the rule that counts now."""
 
     version: int
@@ -114,10 +114,10 @@ def application_decide(request: HttpRequest, application_id: RowId, body: Decisi
     return DecidedOut(node=decided.node_id)
 
 
-@router.post("/design/scoring", response=VersionOut)
-def scoring_change(request: HttpRequest, body: ScoringRule) -> VersionOut:
+@router.post("/design/scoring", response=ScoringVersionOut)
+def scoring_change(request: HttpRequest, body: ScoringRule) -> ScoringVersionOut:
     """Score applications by another rule, a new version."""
-    return VersionOut(version=services.scoring_change(user=user_of(request), rule=body))
+    return ScoringVersionOut(version=services.scoring_change(user=user_of(request), rule=body))
 
 
 @router.get("/design/balance", response=BalancePage)

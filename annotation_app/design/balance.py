@@ -18,13 +18,16 @@ Percent = Annotated[int, Field(ge=0, le=WHOLE)]
 class WantedShares(FrozenModel):
     """What percentage of the tasks each level should have; 100 together."""
 
-    levels: tuple[Percent, Percent, Percent, Percent, Percent] = (20, 20, 20, 20, 20)
+    levels: Annotated[tuple[Percent, ...], Field(min_length=len(LEVELS), max_length=len(LEVELS))]
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if sum(self.levels) != WHOLE:
             raise ValueError("the shares of the levels are 100 together")
         return self
+
+
+EVEN = WantedShares(levels=(WHOLE // len(LEVELS),) * len(LEVELS))
 
 
 class LevelBalance(FrozenModel):

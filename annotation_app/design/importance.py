@@ -2,7 +2,6 @@
 Pure functions."""
 
 import math
-from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -11,8 +10,18 @@ from protocol.base import FrozenModel
 
 Measure = Literal["frequency", "benefit", "transfer"]
 MEASURES: tuple[Measure, ...] = ("frequency", "benefit", "transfer")
-WEIGHTS: Mapping[Measure, float] = {"frequency": 0.4, "benefit": 0.4, "transfer": 0.2}
-"""Parts of the whole; frequency and benefit weigh the same, because what is rarely used or of little use is not worth
+
+
+class ImportanceWeights(FrozenModel):
+    """What each measure is of the whole, 1 together."""
+
+    frequency: float
+    benefit: float
+    transfer: float
+
+
+WEIGHTS = ImportanceWeights(frequency=0.4, benefit=0.4, transfer=0.2)
+"""Frequency and benefit weigh the same, because what is rarely used or of little use is not worth
 many tasks, and transfer half of that."""
 Degree = Annotated[float, Field(ge=0, le=10)]
 
@@ -30,4 +39,4 @@ class Measures(FrozenModel):
 
 def importance_of(measures: Measures) -> float:
     """0 to 10, two digits: the mean of the three by `WEIGHTS`. A higher measure never lowers it."""
-    return round(math.fsum(WEIGHTS[each] * getattr(measures, each) for each in MEASURES), 2)
+    return round(math.fsum(getattr(WEIGHTS, each) * getattr(measures, each) for each in MEASURES), 2)

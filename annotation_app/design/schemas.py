@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import Field, StringConstraints, model_validator
 
 from annotation_app.design.difficulty import Level, Rubric, RubricScale
-from annotation_app.design.importance import Degree, Measure, Measures
+from annotation_app.design.importance import Degree, ImportanceWeights, Measures
 from protocol.base import FrozenModel
 
 Name = Annotated[
@@ -107,7 +107,7 @@ class DesignPage(FrozenModel):
     wanted: int
     """Accepted attempts that a cell should have."""
     rubric: RubricScale
-    importance_weights: dict[Measure, float]
+    importance_weights: ImportanceWeights
 
 
 class SuggestionOut(FrozenModel):

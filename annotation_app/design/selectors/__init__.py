@@ -68,7 +68,7 @@ def design_page(*, user: User) -> DesignPage:
         writers=tuple(WriterOut(id=one.pk, name=str(one)) for one in Writer.objects.all()),
         wanted=TARGET_ATTEMPTS,
         rubric=RUBRIC_SCALE,
-        importance_weights=dict(WEIGHTS),
+        importance_weights=WEIGHTS,
     )
 
 

@@ -6,7 +6,7 @@ from django.db.models import Count, Q, QuerySet
 
 from annotation_app.accounts.models import User
 from annotation_app.design.application_schemas import BalanceLevel, BalancePage, BalanceScope, SuggestedPlace
-from annotation_app.design.balance import TOLERANCE, WantedShares, balance_of
+from annotation_app.design.balance import EVEN, TOLERANCE, WantedShares, balance_of
 from annotation_app.design.coverage import CoverageNode, gaps
 from annotation_app.design.models import DifficultyTarget, Node, Placement
 from annotation_app.design.selectors import accepted_by_cell, design_check, design_tasks, node_paths
@@ -62,7 +62,7 @@ def wanted_shares(*, pool_id: int | None) -> tuple[WantedShares, bool]:
     """A pool's own shares or those of all pools, and whether they were set for what was asked for."""
     asked = Q(pool__isnull=True) | Q(pool=pool_id)
     found = {target.pool_id: target.shares for target in DifficultyTarget.objects.filter(asked)}
-    return found.get(pool_id) or found.get(None) or WantedShares(), pool_id in found
+    return found.get(pool_id) or found.get(None) or EVEN, pool_id in found
 
 
 def pool_of(*, pool_id: int) -> Pool:

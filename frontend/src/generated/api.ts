@@ -1881,10 +1881,23 @@ export interface FormatOut {
   dialect: boolean;
 }
 /**
- * The version of the rule that counts now.
+ * A citable dataset version: an export that is kept, and what became of it since.
  */
 export interface VersionOut {
-  version: number;
+  name: string;
+  number: number;
+  citation: string;
+  export_id: string;
+  notes: string;
+  pool: string;
+  filters: ExportFilters;
+  plan: ExportPlan;
+  manifest_sha256: string;
+  trajectories: number;
+  withdrawn: number;
+  checkpoints: string[];
+  created_by: string;
+  created_at: string;
 }
 /**
  * What to freeze an export as.
@@ -2985,9 +2998,7 @@ export interface DesignPage {
   writers: WriterOut[];
   wanted: number;
   rubric: RubricScale;
-  importance_weights: {
-    [k: string]: number;
-  };
+  importance_weights: ImportanceWeights;
 }
 /**
  * A node, what share of all work it stands for, and its cells that have tasks.
@@ -3032,6 +3043,14 @@ export interface RubricScale {
   steps_of: number[];
   max_points: number;
   level_of: number[];
+}
+/**
+ * What each measure is of the whole, 1 together.
+ */
+export interface ImportanceWeights {
+  frequency: number;
+  benefit: number;
+  transfer: number;
 }
 /**
  * Tasks of a cell, or those that stand nowhere; `after` asks for the following ones, if any.
@@ -3331,6 +3350,12 @@ export interface DecisionIn {
   reason?: string;
 }
 /**
+ * The version of the rule that counts now.
+ */
+export interface ScoringVersionOut {
+  version: number;
+}
+/**
  * A level with what is guessed of it, and where tasks of it can be made.
  */
 export interface BalanceLevel {
@@ -3379,7 +3404,7 @@ export interface WantedShares {
    * @minItems 5
    * @maxItems 5
    */
-  levels?: unknown[];
+  levels: number[];
 }
 /**
  * How tasks should be spread; None takes a pool's own shares away, and sets those of all back to even ones.
@@ -4851,7 +4876,7 @@ export interface Routes {
   "POST /design/applications/{}/readings": { body: ReadingIn; answer: RecordedOut };
   "DELETE /design/readings/{}": { body: undefined; answer: null };
   "POST /design/applications/{}/decision": { body: DecisionIn; answer: DecidedOut };
-  "POST /design/scoring": { body: ScoringRule; answer: VersionOut };
+  "POST /design/scoring": { body: ScoringRule; answer: ScoringVersionOut };
   "GET /design/balance": { body: undefined; answer: BalancePage };
   "POST /design/balance": { body: WantedSharesIn; answer: null };
   "POST /design/difficulties": { body: GuessIn; answer: GuessOut };

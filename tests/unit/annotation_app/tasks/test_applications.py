@@ -16,7 +16,7 @@ from annotation_app.design.applications import (
     ScoringRule,
     score_applications,
 )
-from annotation_app.design.balance import TOLERANCE, WantedShares, balance_of
+from annotation_app.design.balance import EVEN, TOLERANCE, WantedShares, balance_of
 from annotation_app.design.difficulty import LEVELS
 from annotation_app.design.importance import MEASURES, Measures, importance_of
 from annotation_app.design.reading_files import readings_csv, readings_read
@@ -196,9 +196,9 @@ def test_adding_what_is_missing_brings_balance(tasks: list[int], shares: tuple[i
 
 
 def test_balance_tells_the_least_that_is_missing() -> None:
-    found = balance_of({1: 22, 2: 20, 3: 20, 4: 20, 5: 18}, WantedShares())
+    found = balance_of({1: 22, 2: 20, 3: 20, 4: 20, 5: 18}, EVEN)
     assert [(one.in_balance, one.missing) for one in found] == [(True, 0)] * 5
-    found = balance_of({1: 22, 2: 20, 3: 20, 4: 20, 5: 8}, WantedShares())
+    found = balance_of({1: 22, 2: 20, 3: 20, 4: 20, 5: 8}, EVEN)
     assert [one.missing for one in found] == [0, 0, 0, 0, 10]
     assert not found[4].in_balance
     unwanted = balance_of({1: 10, 2: 10, 3: 3}, WantedShares(levels=(50, 50, 0, 0, 0)))
