@@ -9,6 +9,7 @@ import asyncio
 import sys
 
 from benchmarks.parts.factory.closed_book import guess_by_model, guess_common
+from benchmarks.parts.factory.design import measure_design
 from benchmarks.parts.factory.questions import measure_filters, measure_kept, measure_reader, tasks_of
 from benchmarks.parts.figures import print_figures, print_progress
 
@@ -27,8 +28,10 @@ def main() -> int:
 async def measure(given: argparse.Namespace) -> dict[str, object]:
     """Every figure."""
     guess = guess_by_model(given.model_url, given.model) if given.model_url else guess_common
+    print_progress("applications are scored in several orders and processes")
+    figures = measure_design()
     print_progress("questions are composed and filtered")
-    figures = measure_filters()
+    figures |= measure_filters()
     tasks = tasks_of(given.questions)
     figures |= await measure_kept(tasks, guess)
     figures["closed_book_guesser"] = given.model or "the most common answers"

@@ -10,7 +10,7 @@ from django.test import Client
 from annotation_app.accounts.services import user_ensure
 from annotation_app.audit.models import AuditEntry
 from annotation_app.design.models import Application, Node, Reading, ScoringVersion
-from annotation_app.design.services import nodes as services_nodes
+from annotation_app.design.selectors import node_paths
 from annotation_app.tasks.models import Task
 from tests.integration.web.conftest import PASSWORD, World
 
@@ -37,6 +37,12 @@ def upload(client: Client, text: str, preview: bool = False) -> dict[str, Any]:
     file = SimpleUploadedFile("applications.csv", text.encode())
     body = {"file": file, "preview": str(preview).lower()}
     found: dict[str, Any] = client.post("/api/design/applications/file", body).json()
+    return found
+
+
+def graph(client: Client, text: str) -> dict[str, Any]:
+    body = {"file": SimpleUploadedFile("graph.csv", text.encode()), "kind": "csv"}
+    found: dict[str, Any] = client.post("/api/design/graph", body).json()
     return found
 
 
@@ -82,7 +88,7 @@ def test_readings_are_kept_and_the_newest_counts(client: Client) -> None:
     assert not Reading.objects.exists()
 
 
-def test_a_chosen_application_is_a_top_node_of_the_graph(client: Client) -> None:
+def test_a_chosen_application_is_a_top_node_of_the_graph(client, client: Client) -> None:
     upload(client, FILE)
     maps = Node.objects.create(name="Maps", importance=4)
     found = items(client)
@@ -117,17 +123,14 @@ def test_importance_follows_from_measures_or_is_typed(client: Client) -> None:
     assert (nodes["Send"]["importance"], nodes["Send"]["measures"]) == (5.6, measures)
     text = client.get("/api/design/graph.csv").content.decode("utf-8-sig")
     older = "application,function,part,importance\nMail,Send,,5.6\n"
-    graph = lambda said: client.post(  # noqa: E731 - of this test
-        "/api/design/graph", {"file": SimpleUploadedFile("graph.csv", said.encode()), "kind": "csv"}
-    ).json()
-    assert graph(older)["changed"] == 0
+    assert graph(client, older)["changed"] == 0
     assert Node.objects.get(pk=send).benefit == 5, "an older file has no measures to say"
-    assert graph(older.replace("5.6", "7"))["changed"] == 1
+    assert graph(client, older.replace("5.6", "7"))["changed"] == 1
     assert (Node.objects.get(pk=send).importance, Node.objects.get(pk=send).benefit) == (7, None), "it is typed now"
-    assert graph(text)["changed"] == 1
+    assert graph(client, text)["changed"] == 1
     assert client.get("/api/design/graph.csv").content.decode("utf-8-sig") == text
     partly = "application,importance,frequency,benefit\nMail,1,2,3\n"
-    assert [fault["row"] for fault in graph(partly)["faults"]] == [1]
+    assert [fault["row"] for fault in graph(client, partly)["faults"]] == [1]
     body = {"name": "Send", "importance": 1, "measures": {"frequency": 8}}
     assert client.patch(f"/api/design/nodes/{send}", body, content_type=JSON).status_code == 422
 
@@ -138,8 +141,8 @@ def test_the_graph_has_no_cycles(client: Client) -> None:
     body = {"name": "Mail", "importance": 1, "parent": send}
     assert client.patch(f"/api/design/nodes/{top}", body, content_type=JSON).status_code == 422, "no node moves"
     rows = "application,function,part,importance\nMail,Send,Mail,1\nSend,Mail,Send,1\n"
-    client.post("/api/design/graph", {"file": SimpleUploadedFile("graph.csv", rows.encode()), "kind": "csv"})
-    assert sorted(map(len, services_nodes.node_paths().values())) == [1, 1, 2, 2, 3, 3]
+    assert graph(client, rows)["added"] == 4
+    assert sorted(map(len, node_paths().values())) == [1, 1, 2, 2, 3, 3]
 
 
 def test_balance_tells_what_is_missing_in_a_pool(committed: World, client: Client) -> None:

@@ -1,5 +1,6 @@
 """Applications, importance and balance without a database: formulas that are monotone and reproducible, files."""
 
+import json
 from datetime import date
 
 import pytest
@@ -20,6 +21,7 @@ from annotation_app.design.balance import EVEN, TOLERANCE, WantedShares, balance
 from annotation_app.design.difficulty import LEVELS
 from annotation_app.design.importance import MEASURES, Measures, importance_of
 from annotation_app.design.reading_files import readings_csv, readings_read
+from benchmarks.parts.factory.design import GOLDEN, design_figures
 
 RULE = ScoringRule()
 DAY = date(2026, 6, 1)
@@ -111,6 +113,10 @@ def test_a_higher_reading_never_lowers_the_score_or_the_rank(
         assert after.rank <= before.rank
 
 
+def test_figures_are_those_of_the_golden_file() -> None:
+    assert design_figures(seed=1) == json.loads(GOLDEN.read_text())
+
+
 def test_equal_scores_are_in_the_order_of_names() -> None:
     found = score_applications({name: candidate(coverage=1) for name in ("b", "C", "a", "B")}, RULE)
     assert [one.name for one in found] == ["a", "B", "b", "C"]
@@ -186,7 +192,9 @@ def test_importance_weighs_frequency_and_benefit_alike() -> None:
 @given(st.lists(st.integers(0, 300), min_size=5, max_size=5), SHARES)
 def test_adding_what_is_missing_brings_balance(tasks: list[int], shares: tuple[int, int, int, int, int]) -> None:
     wanted = WantedShares(levels=shares)
-    counts = {level: count if share else 0 for level, count, share in zip(LEVELS, tasks, shares, strict=True)}
+    counts: dict[int, int] = {
+        level: count if share else 0 for level, count, share in zip(LEVELS, tasks, shares, strict=True)
+    }
     found = balance_of(counts, wanted)
     assert all(one.missing >= 0 for one in found)
     after = balance_of({one.level: one.tasks + one.missing for one in found}, wanted)
