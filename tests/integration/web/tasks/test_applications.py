@@ -88,7 +88,7 @@ def test_readings_are_kept_and_the_newest_counts(client: Client) -> None:
     assert not Reading.objects.exists()
 
 
-def test_a_chosen_application_is_a_top_node_of_the_graph(client, client: Client) -> None:
+def test_a_chosen_application_is_a_top_node_of_the_graph(client: Client) -> None:
     upload(client, FILE)
     maps = Node.objects.create(name="Maps", importance=4)
     found = items(client)
