@@ -141,8 +141,8 @@ function ReadingForm({ application, rule }: { application: number; rule: Scoring
   const [unit, setUnit] = useState<string | null>(null);
   const [source, setSource] = useState("");
   const [dated, setDated] = useState("");
-  const usual = rule[indicator]?.unit ?? "";
-  const reading: ReadingIn = { indicator, value: Number(value), unit: unit ?? usual, source, dated };
+  const expected = rule[indicator]?.unit ?? "";
+  const reading: ReadingIn = { indicator, value: Number(value), unit: unit ?? expected, source, dated };
   const complete = value !== "" && reading.unit.trim() !== "" && source.trim() !== "" && dated !== "";
   return (
     <form
@@ -169,8 +169,8 @@ function ReadingForm({ application, rule }: { application: number; rule: Scoring
         label={t("applications.unit")}
         w={150}
         maxLength={40}
-        value={unit ?? usual}
-        error={unit !== null && unit.trim() !== usual && t("applications.unit.differs", { unit: usual })}
+        value={unit ?? expected}
+        error={unit !== null && unit.trim() !== expected && t("applications.unit.differs", { unit: expected })}
         onChange={(event) => setUnit(event.currentTarget.value)}
       />
       <TextInput label={t("applications.source")} w={220} maxLength={500} value={source} onChange={(event) => setSource(event.currentTarget.value)} />
