@@ -40,7 +40,7 @@ def balance_page(*, user: User, pool_id: int | None) -> BalancePage:
         pools=tuple(BalanceScope(id=pk, name=name) for pk, name in _pools().values_list("pk", "name")),
         levels=tuple(
             BalanceLevel(
-                **one.model_dump(), guessed=counted.get(one.level, (0, 0))[1], places=tuple(places[one.level][:PLACES])
+                **one.model_dump(), guessed=counted.get(one.level, (0, 0))[1], places=places.get(one.level, ())
             )
             for one in levels
         ),
@@ -77,7 +77,7 @@ def _pools() -> QuerySet[Pool]:
     return Pool.objects.filter(practice=False).order_by("name")
 
 
-def _places() -> dict[int, list[SuggestedPlace]]:
+def _places() -> dict[int, tuple[SuggestedPlace, ...]]:
     """Leaves that lack attempts, by level, the most wanted first."""
     nodes = [CoverageNode(node.pk, node.parent_id, node.importance) for node in Node.objects.all()]
     own = {
@@ -90,7 +90,13 @@ def _places() -> dict[int, list[SuggestedPlace]]:
     paths = node_paths()
     found: dict[int, list[SuggestedPlace]] = defaultdict(list)
     for cell, _ in gaps(nodes, accepted_by_cell()):
-        if len(found[cell.level]) < PLACES:
-            path, tasks = " / ".join(paths[cell.node]), own.get((cell.node, cell.level), 0)
-            found[cell.level].append(SuggestedPlace(node=cell.node, path=path, tasks=tasks))
-    return found
+        path, tasks = " / ".join(paths[cell.node]), own.get((cell.node, cell.level), 0)
+        found[cell.level].append(SuggestedPlace(node=cell.node, path=path, tasks=tasks))
+    return {level: _first_places(places) for level, places in found.items()}
+
+
+def _first_places(places: list[SuggestedPlace]) -> tuple[SuggestedPlace, ...]:
+    """The most wanted, one of them with tasks that can be worded otherwise, if there is any."""
+    with_tasks = next((at for at, place in enumerate(places) if place.tasks), 0)
+    last = max(PLACES - 1, with_tasks)
+    return (*places[: PLACES - 1], *places[last : last + 1])

@@ -85,7 +85,7 @@ function EditForm({ node, weights, onGone }: EditFormProps) {
           {t("design.save")}
         </Button>
         <ConfirmButton
-          size="sm"
+          size="xs"
           label={t("design.delete")}
           ariaLabel={t("design.delete_one", { name: node.name })}
           confirmation={t("design.delete.ask", { name: node.name })}

@@ -55,10 +55,9 @@ function Decision({ row: { id, state, decision }, admin }: { row: ApplicationOut
         <p className={styles.note}>
           {t(`applications.decided.${state}`, { who: decision.by, when: moment(decision.at) })}{" "}
           {t("applications.decided.score", { score: decision.score === null ? "–" : number(decision.score, 3), version: decision.version })}
-          {decision.reason && ` ${decision.reason}`}
         </p>
       )}
-      {admin && (
+      {admin && decision && (
         <form
           className={styles.fields}
           onSubmit={(event) => {
@@ -67,7 +66,7 @@ function Decision({ row: { id, state, decision }, admin }: { row: ApplicationOut
           }}
         >
           <TextInput label={t("applications.reason")} w={320} maxLength={500} value={reason} onChange={(event) => setReason(event.currentTarget.value)} />
-          <Button type="submit" variant="default" disabled={reason.trim() === (decision?.reason ?? "")} loading={change.isPending}>
+          <Button type="submit" variant="default" disabled={reason.trim() === decision.reason} loading={change.isPending}>
             {t("design.save")}
           </Button>
         </form>
@@ -200,7 +199,7 @@ function NameForm({ row: { id, name } }: { row: ApplicationOut }) {
         {t("applications.rename")}
       </Button>
       <ConfirmButton
-        size="sm"
+        size="xs"
         label={t("design.delete")}
         ariaLabel={t("design.delete_one", { name })}
         confirmation={t("applications.delete.ask", { name })}

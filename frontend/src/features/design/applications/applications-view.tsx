@@ -47,16 +47,17 @@ function Tools({ admin, page }: { admin: boolean; page: ApplicationsPage | undef
           accept=".csv"
           send={sendReadings}
           faultsOf={({ faults }) => faults}
-          faultText={({ row, column, code }) =>
-            t("design.import.fault", { row, reason: `${column ? `${column}: ` : ""}${t(`applications.fault.${code}`)}` })
-          }
+          faultText={({ row, column, code }) => {
+            const reason = t(`applications.fault.${code}`);
+            return column === "" ? t("design.import.fault", { row, reason }) : t("applications.import.fault", { row, column, reason });
+          }}
           summary={({ rows, applications, added, changed, same }) => (
             <>
               <p>{t("applications.import.would", { applications, added, changed, same })}</p>
               <ol className={styles.preview} aria-label={t("applications.import.rows")}>
                 {rows.map(({ row, application, indicator, effect }) => (
                   <li key={row}>
-                    {t("applications.import.row", { row, application })} {indicator && t(`applications.${indicator}`)}{" "}
+                    {t("applications.import.row", { row, what: indicator ? `${application} · ${t(`applications.${indicator}`)}` : application })}{" "}
                     <Badge tone={effect === "same" ? "neutral" : "ok"}>{t(`applications.import.${effect}`)}</Badge>
                   </li>
                 ))}
@@ -99,7 +100,6 @@ function Applications({ page, admin }: { page: ApplicationsPage; admin: boolean 
             rows={rows}
             keyOf={({ id }) => id}
             columns={[
-              { header: t("applications.rank"), kind: "number", cell: ({ rank, score }) => (score === null ? "–" : rank) },
               {
                 header: t("design.name"),
                 kind: "name",
@@ -109,9 +109,10 @@ function Applications({ page, admin }: { page: ApplicationsPage; admin: boolean 
                   </>
                 ),
               },
+              { header: t("applications.rank"), kind: "number", cell: ({ rank, score }) => (score === null ? "–" : rank) },
               { header: t("applications.score"), kind: "number", help: t("applications.score.help"), cell: (row) => <ScoreText row={row} /> },
               ...INDICATORS.map((indicator) => ({
-                header: t(`applications.${indicator}`),
+                header: t("applications.in_unit", { indicator: t(`applications.${indicator}`), unit: page.scoring.rule[indicator]?.unit ?? "" }),
                 kind: "number" as const,
                 help: t(`applications.${indicator}.help`),
                 cell: (row: ApplicationOut) => {
