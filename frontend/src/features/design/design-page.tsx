@@ -1,7 +1,7 @@
 /** Which tasks there should be: applications to choose from, their graph with its tasks and gaps, and the balance of difficulty. */
 import { Button, Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { useState, type ReactNode } from "react";
 import { useSearchParams } from "react-router";
 
 import type { DesignPage as Design } from "@/generated/api";
@@ -71,8 +71,11 @@ function Overview({ design }: { design: Design }) {
   const { t } = useI18n();
   const admin = hasRole(useUser(), "admin");
   const [search, setSearch] = useSearchParams();
-  const selected = cellOf(search);
-  const setSelected = (cell: CellSelection) => setSearch(cellSearch(cell), { replace: true });
+  const [selected, setCell] = useState(() => cellOf(search)); // the address follows too late for keys that are pressed fast
+  const setSelected = (cell: CellSelection) => {
+    setCell(cell);
+    setSearch(cellSearch(cell), { replace: true });
+  };
   const node = design.nodes.find(({ id }) => id === selected.node) ?? null;
   const selection: CellSelection = node ? selected : NOWHERE;
   return (

@@ -90,7 +90,7 @@ export function TreeTable({ design: { nodes, wanted }, selection, onSelect }: Pr
                   <span title={path}>{node.name}</span>
                 </div>
               </td>
-              <td className={styles.number}>{percent(node.weight)}</td>
+              <td className={styles.number}>{percent(node.weight, node.weight < 0.01 ? 1 : 0)}</td>
               <td className={styles.number}>
                 <ImportanceText node={node} />
               </td>

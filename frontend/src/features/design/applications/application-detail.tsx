@@ -35,10 +35,13 @@ function ScoreParts({ row: { parts, score } }: { row: ApplicationOut }) {
     <ul className={styles.parts}>
       {parts.map(({ indicator, state, share, weight }) => (
         <li key={indicator}>
-          {t(`applications.${indicator}`)}:{" "}
-          {share === null || weight === 0
-            ? t("applications.part.unused")
-            : t(state === "counted" ? "applications.part.counted" : "applications.part.median", { share: number(share, 3), weight: percent(weight) })}
+          {t("applications.part", {
+            indicator: t(`applications.${indicator}`),
+            what:
+              share === null || weight === 0
+                ? t("applications.part.unused")
+                : t(`applications.part.${state}`, { share: number(share, 3), weight: percent(weight) }),
+          })}
         </li>
       ))}
     </ul>

@@ -40,7 +40,7 @@ function show(role: string): string[] {
   vi.stubGlobal(
     "fetch",
     vi.fn((path: string, { method = "GET", body = "" }: RequestInit) => {
-      if (method !== "GET") sent.push(`${method} ${path} ${String(body)}`);
+      if (method !== "GET") sent.push(`${method} ${path} ${typeof body === "string" ? body : ""}`);
       return Promise.resolve(Response.json(method === "GET" ? PAGE : { node: 1 }));
     }),
   );
@@ -68,7 +68,7 @@ it("tells what is missing, and chooses", async () => {
   expect(within(table).getByText("other unit")).toBeTruthy();
   expect(within(table).getByText("0.50 to 1.00")).toBeTruthy();
   await user.click(screen.getByRole("button", { name: "Details of Mail" }));
-  expect(screen.getByText(/counts as the median 0.500, 50% of the score/)).toBeTruthy();
+  expect(screen.getByText(/in another unit; counts as the median 0.500, 50% of the score/)).toBeTruthy();
   expect(screen.queryByRole("link", { name: /alert/ })).toBeNull();
   await user.click(screen.getByRole("button", { name: "Choose Mail" }));
   await waitFor(() => expect(sent).toEqual(['POST /api/design/applications/4/decision {"state":"chosen","reason":""}']));
