@@ -28,8 +28,8 @@ def graph_read(data: bytes, form: GraphFormat) -> tuple[tuple[GraphRow, ...], tu
                 row = GraphRow.model_validate(found)
             except ValidationError as error:
                 first = error.errors(include_input=False, include_url=False)[0]
-                where = ".".join(map(str, first["loc"])) or "frequency"
-                faults.append(GraphFault(row=number, reason=f"{where}: {first['msg']}"))
+                where = "".join(f"{part}: " for part in first["loc"])
+                faults.append(GraphFault(row=number, reason=where + first["msg"].removeprefix("Value error, ")))
                 continue
             path = (row.application, row.function, row.part)
             if row.part and not row.function:
