@@ -30,6 +30,7 @@ from annotation_app.pools.api import router as pools
 from annotation_app.probes.api import router as probes
 from annotation_app.promotions.api import router as promotions
 from annotation_app.recordings.api import router as recordings
+from annotation_app.refills.api import router as refills
 from annotation_app.reports.api import router as reports
 from annotation_app.retention.api import router as retention
 from annotation_app.reviews.api import router as reviews
@@ -40,22 +41,8 @@ from annotation_app.web.views import admin_sign_in, frontend_page
 api = api_make()
 ROUTERS = (
     *(health, accounts, people, security, tasks, pools, promotions, live, machine_api, episodes, recordings, exports),
-    *(
-        imports,
-        uploads,
-        catalogue,
-        feed,
-        judges,
-        reviews,
-        reports,
-        fleet,
-        retention,
-        design,
-        applications,
-        flywheel,
-        probes,
-    ),
-    *(notices_router, webhooks_router, benchmark_runs, evaluations, wall, home, suites),
+    *(imports, uploads, catalogue, feed, judges, reviews, reports, fleet, retention, design, flywheel, probes),
+    *(notices_router, webhooks_router, benchmark_runs, evaluations, wall, home, suites, refills, applications),
 )
 for router in ROUTERS:
     api.add_router("", router)

@@ -4,6 +4,8 @@ import argparse
 import sys
 from collections.abc import Callable
 
+from task_factory.sites import command as sites
+
 Command = Callable[[argparse.Namespace], int]
 """Runs a sub-command with its options; gives the exit status. `add_commands` of a package sets it as `run`."""
 
@@ -11,7 +13,8 @@ Command = Callable[[argparse.Namespace], int]
 def main(words: list[str] | None = None) -> int:
     """Run one sub-command; gives the exit status."""
     parser = argparse.ArgumentParser(prog="./pilothouse factory", description="Make tasks and check them.")
-    parser.add_subparsers(dest="command", required=True)
+    commands = parser.add_subparsers(dest="command", required=True)
+    sites.add_commands(commands)
     given = parser.parse_args(words)
     run: Command = given.run
     return run(given)

@@ -164,3 +164,5 @@ class SuiteInfo(FrozenModel):
     languages: tuple[Language, ...]
     """Those its tasks are written in."""
     tasks: tuple[SuiteTaskInfo, ...]
+    seeds: int = Field(default=1, ge=1)
+    """So many seeds, from 0, each make another task. 1: a seed is one more attempt at the same task."""

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 SourceKind = Literal["browser", "token", "command", "job", "part"]
 """`part`: no person acted, but a part of the platform."""
-Part = Literal["access_check", "command", "gate", "leases", "passwords", "retention", "sampling", "webhooks"]
+Part = Literal["access_check", "command", "gate", "leases", "passwords", "refills", "retention", "sampling", "webhooks"]
 """What of the platform acts by itself. The front-end has words for each in every language."""
 
 PARTS: tuple[Part, ...] = get_args(Part)

@@ -50,6 +50,7 @@ from annotation_app.tasks.models import Pool, Task
 from protocol.evaluation.benchmarks import Leaderboard
 from protocol.evaluation.records import RolloutProgress
 from protocol.harbor.task_folders import HARBOR
+from protocol.site_tasks import SITE_TASK
 from protocol.trajectory.tasks import Task as TaskDefinition
 from protocol.trajectory.tasks import format_task_kind
 from vm_bridge.fleet import SuiteInfo
@@ -272,7 +273,7 @@ def scripted_pools(machines: MachineChoices) -> tuple[str, ...]:
         for level in range(1, task.levels + 1)
     ]
     tasks = Task.objects.filter(pool=OuterRef("pk")).annotate(text=Cast("definition", TextField()))
-    scripted = tasks.filter(Q(kind__in=kinds) | Q(text__contains=f'"{SOLUTION}"'))
+    scripted = tasks.filter(Q(kind__in=kinds) | Q(text__contains=f'"{SOLUTION}"') | Q(text__contains=f'"{SITE_TASK}"'))
     return tuple(sorted(Pool.objects.filter(Exists(scripted)).values_list("name", flat=True), key=natural_key))
 
 
@@ -280,6 +281,8 @@ def has_script(task: TaskDefinition, names: Mapping[str, tuple[str, ...]]) -> bo
     """Whether a task has a script; `names` as `scripted_names` gives them."""
     if task.suite is not None:
         return task.name in names.get(task.suite, ())
+    if isinstance(site_task := task.parameters.get(SITE_TASK), dict):
+        return bool(site_task.get("script"))
     folder = task.parameters.get(HARBOR)
     files = folder.get("files") if isinstance(folder, dict) else None
     return isinstance(files, dict) and SOLUTION in files

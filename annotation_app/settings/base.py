@@ -59,6 +59,7 @@ INSTALLED_APPS = [
     "annotation_app.design",
     "annotation_app.live",
     "annotation_app.pools",
+    "annotation_app.refills",
     "annotation_app.demo",
 ]
 
@@ -142,6 +143,7 @@ CELERY_BEAT_SCHEDULE = {
     "webhooks-due": {"task": "webhooks.due", "schedule": 5.0, "options": {"expires": 5}},
     "notices-mail": {"task": "notices.mail", "schedule": 30.0, "options": {"expires": 30}},
     "design-again": {"task": "design.again", "schedule": 10.0, "options": {"expires": 10}},
+    "refills-due": {"task": "refills.due", "schedule": 60.0, "options": {"expires": 60}},
     "flywheel-due": {"task": "flywheel.due", "schedule": 20.0, "options": {"expires": 20}},
     "probes-again": {"task": "probes.again", "schedule": 10.0, "options": {"expires": 10}},
     "probes-due": {"task": "probes.due", "schedule": 600.0, "options": {"expires": 600}},

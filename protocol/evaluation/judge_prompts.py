@@ -12,6 +12,7 @@ from protocol.blobs import BlobRef
 from protocol.dialects.conversations import break_special_tokens
 from protocol.dialects.dialect import ChatMessage, ImagePart, TextPart
 from protocol.evaluation.judgements import CRITERIA_PARAMETER, REFERENCE_PARAMETER, JudgeRef, JudgeSettings
+from protocol.site_tasks import SITE_TASK
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.steps import Step
 from protocol.trajectory.tasks import Task
@@ -147,8 +148,8 @@ def _texts(task: Task, parameter: str) -> tuple[str, ...]:
 
 
 def without_references(task: Task) -> Task:
-    """The task as who does it may know it: without what its judges go by."""
-    hidden = (REFERENCE_PARAMETER, CRITERIA_PARAMETER)
+    """The task as who does it may know it: without what its judges go by, and without a site task's script."""
+    hidden = (REFERENCE_PARAMETER, CRITERIA_PARAMETER, SITE_TASK)
     parameters = {name: value for name, value in task.parameters.items() if name not in hidden}
     return task.model_copy(update={"parameters": parameters})
 

@@ -41,6 +41,7 @@ OPENED = (
     ("webhooks", "webhooks.secret.new_one", DIALOG),
     ("pools", "pools.secrets_in", DIALOG),
     ("pools", "pools.mcp_in", DIALOG),
+    ("pools", "pools.refill_in", DIALOG),
     ("pools", "pools.stop_of", DIALOG),
     ("pools", "pools.board.assign_of", MENU),
     ("pools", "account.menu", MENU),

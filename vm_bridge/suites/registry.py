@@ -2,6 +2,7 @@
 
 from functools import cache
 
+from protocol.site_tasks import SITE_TASK
 from protocol.trajectory.tasks import Task, TaskVariant
 from vm_bridge.errors import InvalidAction, UnknownTask
 from vm_bridge.fleet import SuiteInfo, SuiteTaskInfo
@@ -12,6 +13,7 @@ from vm_bridge.suites.miniwob.clicker import SCRIPTED_PAGES
 from vm_bridge.suites.miniwob.suite import MiniWob
 from vm_bridge.suites.phone import PhoneSuite
 from vm_bridge.suites.questions import QuestionSuite
+from vm_bridge.suites.site_tasks import SiteTaskSuite
 from vm_bridge.suites.terminal import TERMINAL
 from vm_bridge.suites.web import DRILLS, GAMES, SITES, FolderSuite
 from vm_bridge.suites.web.manifest import LANGUAGES
@@ -20,9 +22,13 @@ from vm_bridge.suites.web_suite import WebSuite
 SUITES: dict[str, Suite] = {"desktop": DESKTOP, "phone": PhoneSuite(), "terminal": TERMINAL, "harbor": HarborSuite()}
 WEB_SUITES: dict[str, WebSuite] = {
     **{"drills": DRILLS, "games": GAMES, "sites": SITES},
-    **{"miniwob": MiniWob(), "questions": QuestionSuite()},
+    **{"miniwob": MiniWob(), "questions": QuestionSuite(), SITE_TASK: SiteTaskSuite()},
 }
 """Those whose tasks are played in a browser."""
+MAX_SEEDS = 2**31
+"""Where every seed makes another task."""
+MINIWOB_SEEDS = 200
+"""Seeds whose instruction is noted."""
 
 
 def get_suite(name: str) -> Suite | WebSuite:
@@ -56,6 +62,7 @@ def list_suites() -> tuple[SuiteInfo, ...]:
             name=name,
             platform=suite.tasks[0].platform,
             languages=LANGUAGES if isinstance(suite, FolderSuite) else ("en",),
+            seeds=_seeds(suite),
             tasks=tuple(
                 SuiteTaskInfo(
                     name=task.name or "",
@@ -70,6 +77,12 @@ def list_suites() -> tuple[SuiteInfo, ...]:
         for name, suite in (SUITES | WEB_SUITES).items()
         if suite.tasks
     )
+
+
+def _seeds(suite: Suite | WebSuite) -> int:
+    if isinstance(suite, MiniWob):
+        return MINIWOB_SEEDS
+    return MAX_SEEDS if isinstance(suite, FolderSuite | QuestionSuite) else 1
 
 
 def _levels(suite: Suite | WebSuite, task: Task) -> int:

@@ -11,6 +11,7 @@ from annotation_app.pools.services.settings import image_check
 from annotation_app.tasks.models import Pool
 from annotation_app.tasks.selectors import can_annotate
 from annotation_app.tasks.services import task_pool_ensure
+from protocol.site_tasks import SITE_TASK
 from protocol.trajectory.tasks import Task
 
 NAME_CHARACTERS = 100
@@ -68,5 +69,5 @@ def source_pool_name(tasks: Sequence[Task], sha256: str, image: str) -> str:
 
 def _origin(task: Task) -> str:
     """A task's suite, or the format that it came in; empty where it has neither."""
-    formats = {"osworld": "OSWorld", "harbor": "Harbor"}
+    formats = {"osworld": "OSWorld", "harbor": "Harbor", SITE_TASK: "site"}
     return task.suite or next((formats[key] for key in formats if key in task.parameters), "")

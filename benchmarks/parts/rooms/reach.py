@@ -49,6 +49,8 @@ COUNTERPARTS: Mapping[str, Mapping[str, str]] = {
     "probes.PolicyProbe": {"view": "GET /api/probes"},
     "promotions.GateDecision": {"view": "GET /api/policies/pools"},
     "recordings.Recording": {"view": "GET /api/episodes/{episode_id}/recording"},
+    "refills.Refill": {"view": "GET /api/pools/{pool_id}/refill"},
+    "refills.RefillRule": {"view": "GET /api/pools/{pool_id}/refill"},
     "retention.Rule": {"view": "GET /api/retention"},
     "reviews.Adjudication": {"view": "GET /api/reviews/meetings"},
     "reviews.Job": {"view": "GET /api/episodes/{episode_id}/review/sheet"},

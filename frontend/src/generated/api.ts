@@ -560,6 +560,8 @@ export interface AuditPage {
     | "pool.changed"
     | "pool.created"
     | "pool.duplicates"
+    | "pool.refill_asked"
+    | "pool.refill_set"
     | "pool.sampling_set"
     | "pool.started"
     | "pool.stopped"
@@ -580,6 +582,7 @@ export interface AuditPage {
     | "tasks.deleted"
     | "tasks.gold_wanted"
     | "tasks.loaded"
+    | "tasks.refilled"
     | "tasks.restored"
     | "tasks.withdrawn"
     | "token.ended"
@@ -934,6 +937,7 @@ export interface SuiteInfo {
   platform: "desktop" | "phone" | "browser" | "terminal";
   languages: ("en" | "zh")[];
   tasks: SuiteTaskInfo[];
+  seeds: number;
 }
 /**
  * A task of a suite, as somebody chooses it.
@@ -3193,239 +3197,6 @@ export interface WordingIn {
   text: string;
 }
 /**
- * An application with its score; see `applications.Score`.
- */
-export interface ApplicationOut {
-  id: number;
-  name: string;
-  state: "candidate" | "chosen" | "dropped";
-  rank: number;
-  score: number | null;
-  low: number | null;
-  high: number | null;
-  parts: ScorePart[];
-  readings: ReadingOut[];
-  decision: DecisionOut | null;
-  node: number | null;
-}
-/**
- * What one indicator adds to a score.
- */
-export interface ScorePart {
-  indicator: "coverage" | "engagement" | "penetration";
-  state: "counted" | "missing" | "other_unit";
-  value: number | null;
-  share: number | null;
-  weight: number;
-}
-/**
- * A reading, and whether it counts.
- */
-export interface ReadingOut {
-  id: number;
-  indicator: "coverage" | "engagement" | "penetration";
-  value: number;
-  unit: string;
-  source: string;
-  dated: string;
-  recorded_by: string;
-  counted: boolean;
-}
-/**
- * Who decided when, and the score it had then by which version of the rule.
- */
-export interface DecisionOut {
-  by: string;
-  at: string;
-  reason: string;
-  score: number | null;
-  version: number;
-}
-/**
- * All applications, the highest score first.
- */
-export interface ApplicationsPage {
-  items: ApplicationOut[];
-  scoring: ScoringOut;
-}
-/**
- * The rule that counts.
- */
-export interface ScoringOut {
-  version: number;
-  rule: ScoringRule;
-  changed_by: string;
-  changed_at: string | null;
-}
-/**
- * How applications are scored; a change of it is another version.
- */
-export interface ScoringRule {
-  coverage?: IndicatorRule;
-  engagement?: IndicatorRule;
-  penetration?: IndicatorRule;
-}
-/**
- * How one indicator counts.
- */
-export interface IndicatorRule {
-  weight: number;
-  unit: string;
-  scale: "linear" | "log";
-}
-/**
- * What was made or changed.
- */
-export interface RecordedOut {
-  id: number;
-}
-/**
- * An application that tasks may be made for.
- */
-export interface ApplicationIn {
-  name: string;
-}
-/**
- * What a row of a file does.
- */
-export interface ImportedRow {
-  row: number;
-  application: string;
-  indicator: ("coverage" | "engagement" | "penetration") | null;
-  effect: "added" | "changed" | "same";
-}
-/**
- * Why a row of a file is no reading; rows count from 1, without the heading.
- */
-export interface ReadingFault {
-  row: number;
-  column: string;
-  code:
-    | "empty"
-    | "too_long"
-    | "control"
-    | "unknown"
-    | "number"
-    | "negative"
-    | "too_large"
-    | "day"
-    | "future"
-    | "twice"
-    | "surplus"
-    | "rows"
-    | "file";
-}
-/**
- * What came of a file of readings, or would come of it; with faults, nothing was changed.
- */
-export interface ReadingReport {
-  rows: ImportedRow[];
-  applications: number;
-  added: number;
-  changed: number;
-  same: number;
-  faults: ReadingFault[];
-}
-/**
- * A value of an indicator; another one from the same source and day corrects it.
- */
-export interface ReadingIn {
-  indicator: "coverage" | "engagement" | "penetration";
-  value: number;
-  unit: string;
-  source: string;
-  dated: string;
-}
-/**
- * The top node of the graph that the application is, if it was ever chosen.
- */
-export interface DecidedOut {
-  node: number | null;
-}
-/**
- * What is decided about an application.
- */
-export interface DecisionIn {
-  state: "candidate" | "chosen" | "dropped";
-  reason?: string;
-}
-/**
- * The version of the rule that counts now.
- */
-export interface ScoringVersionOut {
-  version: number;
-}
-/**
- * A level with what is guessed of it, and where tasks of it can be made.
- */
-export interface BalanceLevel {
-  level: 1 | 2 | 3 | 4 | 5;
-  tasks: number;
-  share: number;
-  wanted: number;
-  in_balance: boolean;
-  missing: number;
-  guessed: number;
-  places: SuggestedPlace[];
-}
-/**
- * A leaf of the graph where tasks of a level are wanted most.
- */
-export interface SuggestedPlace {
-  node: number;
-  path: string;
-  tasks: number;
-}
-/**
- * How tasks are spread over the levels of difficulty, in one pool or in all but practice.
- */
-export interface BalancePage {
-  pool: number | null;
-  pools: BalanceScope[];
-  levels: BalanceLevel[];
-  tasks: number;
-  unrated: number;
-  wanted: WantedShares;
-  own: boolean;
-  tolerance: number;
-}
-/**
- * A pool that has tasks.
- */
-export interface BalanceScope {
-  id: number;
-  name: string;
-}
-/**
- * What percentage of the tasks each level should have; 100 together.
- */
-export interface WantedShares {
-  /**
-   * @minItems 5
-   * @maxItems 5
-   */
-  levels: number[];
-}
-/**
- * How tasks should be spread; None takes a pool's own shares away, and sets those of all back to even ones.
- */
-export interface WantedSharesIn {
-  pool?: number | null;
-  shares: WantedShares | null;
-}
-/**
- * How many tasks got one.
- */
-export interface GuessOut {
-  guessed: number;
-}
-/**
- * Whose tasks get a guessed difficulty: those of a pool, or all.
- */
-export interface GuessIn {
-  pool?: number | null;
-}
-/**
  * What a candidate and the active revision try at the gate, with the same seeds: tasks of the bridge's suites or of
  * a file, or the trainer's toy world.
  */
@@ -4668,6 +4439,314 @@ export interface TaskPictures {
   tasks: TaskPicture[];
   pending: boolean;
 }
+/**
+ * What became of a policy's proposals, and of attempts that it made alone or that failed.
+ */
+export interface ProposalCounts {
+  accepted: number;
+  overridden: number;
+  succeeded: number;
+  failed: number;
+}
+/**
+ * Tasks of one kind that were added at one time.
+ */
+export interface RefillEntry {
+  id: number;
+  kind: string;
+  source: string;
+  revision: string;
+  reason: "fails" | "next_level" | "level_below";
+  need: number;
+  counts: ProposalCounts;
+  made: number;
+  added: number;
+  created_at: string;
+}
+/**
+ * A pool's refills.
+ */
+export interface RefillPage {
+  settings: RefillSettings;
+  added_in_24_hours: number;
+  pending: boolean;
+  looked_at: string | null;
+  error: string;
+  reachable: boolean;
+  planned: WantedTasks[];
+  kinds: RefilledKind[];
+  entries: RefillEntry[];
+}
+/**
+ * When a pool gets new tasks, and how many.
+ */
+export interface RefillSettings {
+  active: boolean;
+  per_day: number;
+  waiting_per_kind: number;
+  need_at_least: number;
+}
+/**
+ * So many new tasks of a kind, and why.
+ */
+export interface WantedTasks {
+  kind: TaskKind;
+  count: number;
+  need: number;
+  reason: "fails" | "next_level" | "level_below";
+  counts: ProposalCounts;
+}
+/**
+ * A task of a suite at a level: what tasks with other seeds have in common.
+ */
+export interface TaskKind {
+  suite: string;
+  name: string;
+  level: number;
+}
+/**
+ * What has become of the tasks of a kind that were added.
+ */
+export interface RefilledKind {
+  kind: string;
+  made: number;
+  added: number;
+  done: number;
+  solved: number;
+}
+/**
+ * An application with its score; see `applications.Score`.
+ */
+export interface ApplicationOut {
+  id: number;
+  name: string;
+  state: "candidate" | "chosen" | "dropped";
+  rank: number;
+  score: number | null;
+  low: number | null;
+  high: number | null;
+  parts: ScorePart[];
+  readings: ReadingOut[];
+  decision: DecisionOut | null;
+  node: number | null;
+}
+/**
+ * What one indicator adds to a score.
+ */
+export interface ScorePart {
+  indicator: "coverage" | "engagement" | "penetration";
+  state: "counted" | "missing" | "other_unit";
+  value: number | null;
+  share: number | null;
+  weight: number;
+}
+/**
+ * A reading, and whether it counts.
+ */
+export interface ReadingOut {
+  id: number;
+  indicator: "coverage" | "engagement" | "penetration";
+  value: number;
+  unit: string;
+  source: string;
+  dated: string;
+  recorded_by: string;
+  counted: boolean;
+}
+/**
+ * Who decided when, and the score it had then by which version of the rule.
+ */
+export interface DecisionOut {
+  by: string;
+  at: string;
+  reason: string;
+  score: number | null;
+  version: number;
+}
+/**
+ * All applications, the highest score first.
+ */
+export interface ApplicationsPage {
+  items: ApplicationOut[];
+  scoring: ScoringOut;
+}
+/**
+ * The rule that counts.
+ */
+export interface ScoringOut {
+  version: number;
+  rule: ScoringRule;
+  changed_by: string;
+  changed_at: string | null;
+}
+/**
+ * How applications are scored; a change of it is another version.
+ */
+export interface ScoringRule {
+  coverage?: IndicatorRule;
+  engagement?: IndicatorRule;
+  penetration?: IndicatorRule;
+}
+/**
+ * How one indicator counts.
+ */
+export interface IndicatorRule {
+  weight: number;
+  unit: string;
+  scale: "linear" | "log";
+}
+/**
+ * What was made or changed.
+ */
+export interface RecordedOut {
+  id: number;
+}
+/**
+ * An application that tasks may be made for.
+ */
+export interface ApplicationIn {
+  name: string;
+}
+/**
+ * What a row of a file does.
+ */
+export interface ImportedRow {
+  row: number;
+  application: string;
+  indicator: ("coverage" | "engagement" | "penetration") | null;
+  effect: "added" | "changed" | "same";
+}
+/**
+ * Why a row of a file is no reading; rows count from 1, without the heading.
+ */
+export interface ReadingFault {
+  row: number;
+  column: string;
+  code:
+    | "empty"
+    | "too_long"
+    | "control"
+    | "unknown"
+    | "number"
+    | "negative"
+    | "too_large"
+    | "day"
+    | "future"
+    | "twice"
+    | "surplus"
+    | "rows"
+    | "file";
+}
+/**
+ * What came of a file of readings, or would come of it; with faults, nothing was changed.
+ */
+export interface ReadingReport {
+  rows: ImportedRow[];
+  applications: number;
+  added: number;
+  changed: number;
+  same: number;
+  faults: ReadingFault[];
+}
+/**
+ * A value of an indicator; another one from the same source and day corrects it.
+ */
+export interface ReadingIn {
+  indicator: "coverage" | "engagement" | "penetration";
+  value: number;
+  unit: string;
+  source: string;
+  dated: string;
+}
+/**
+ * The top node of the graph that the application is, if it was ever chosen.
+ */
+export interface DecidedOut {
+  node: number | null;
+}
+/**
+ * What is decided about an application.
+ */
+export interface DecisionIn {
+  state: "candidate" | "chosen" | "dropped";
+  reason?: string;
+}
+/**
+ * The version of the rule that counts now.
+ */
+export interface ScoringVersionOut {
+  version: number;
+}
+/**
+ * A level with what is guessed of it, and where tasks of it can be made.
+ */
+export interface BalanceLevel {
+  level: 1 | 2 | 3 | 4 | 5;
+  tasks: number;
+  share: number;
+  wanted: number;
+  in_balance: boolean;
+  missing: number;
+  guessed: number;
+  places: SuggestedPlace[];
+}
+/**
+ * A leaf of the graph where tasks of a level are wanted most.
+ */
+export interface SuggestedPlace {
+  node: number;
+  path: string;
+  tasks: number;
+}
+/**
+ * How tasks are spread over the levels of difficulty, in one pool or in all but practice.
+ */
+export interface BalancePage {
+  pool: number | null;
+  pools: BalanceScope[];
+  levels: BalanceLevel[];
+  tasks: number;
+  unrated: number;
+  wanted: WantedShares;
+  own: boolean;
+  tolerance: number;
+}
+/**
+ * A pool that has tasks.
+ */
+export interface BalanceScope {
+  id: number;
+  name: string;
+}
+/**
+ * What percentage of the tasks each level should have; 100 together.
+ */
+export interface WantedShares {
+  /**
+   * @minItems 5
+   * @maxItems 5
+   */
+  levels: number[];
+}
+/**
+ * How tasks should be spread; None takes a pool's own shares away, and sets those of all back to even ones.
+ */
+export interface WantedSharesIn {
+  pool?: number | null;
+  shares: WantedShares | null;
+}
+/**
+ * How many tasks got one.
+ */
+export interface GuessOut {
+  guessed: number;
+}
+/**
+ * Whose tasks get a guessed difficulty: those of a pool, or all.
+ */
+export interface GuessIn {
+  pool?: number | null;
+}
 
 /** What each route takes and answers, by its method and its path with `{}` for each parameter. */
 export interface Routes {
@@ -4867,19 +4946,6 @@ export interface Routes {
   "POST /wordings/{}/cancel": { body: undefined; answer: null };
   "POST /suggestions/{}/accept": { body: WordingIn; answer: MadeOut };
   "POST /suggestions/{}/reject": { body: undefined; answer: null };
-  "GET /design/applications": { body: undefined; answer: ApplicationsPage };
-  "POST /design/applications": { body: ApplicationIn; answer: RecordedOut };
-  "GET /design/applications.csv": { body: undefined; answer: null };
-  "POST /design/applications/file": { body: FormData; answer: ReadingReport };
-  "PATCH /design/applications/{}": { body: ApplicationIn; answer: null };
-  "DELETE /design/applications/{}": { body: undefined; answer: null };
-  "POST /design/applications/{}/readings": { body: ReadingIn; answer: RecordedOut };
-  "DELETE /design/readings/{}": { body: undefined; answer: null };
-  "POST /design/applications/{}/decision": { body: DecisionIn; answer: DecidedOut };
-  "POST /design/scoring": { body: ScoringRule; answer: ScoringVersionOut };
-  "GET /design/balance": { body: undefined; answer: BalancePage };
-  "POST /design/balance": { body: WantedSharesIn; answer: null };
-  "POST /design/difficulties": { body: GuessIn; answer: GuessOut };
   "GET /wheels": { body: undefined; answer: WheelOut[] };
   "POST /wheels": { body: WheelIn; answer: WheelOut };
   "GET /wheels/draft": { body: undefined; answer: RecipeDraft };
@@ -4928,4 +4994,20 @@ export interface Routes {
   "POST /wall/tickets": { body: WallTicketsIn; answer: WallStream[] };
   "GET /home": { body: undefined; answer: Home };
   "GET /suites/{}/pictures": { body: undefined; answer: TaskPictures };
+  "GET /pools/{}/refill": { body: undefined; answer: RefillPage };
+  "POST /pools/{}/refill": { body: RefillSettings; answer: RefillPage };
+  "POST /pools/{}/refill/now": { body: undefined; answer: RefillPage };
+  "GET /design/applications": { body: undefined; answer: ApplicationsPage };
+  "POST /design/applications": { body: ApplicationIn; answer: RecordedOut };
+  "GET /design/applications.csv": { body: undefined; answer: null };
+  "POST /design/applications/file": { body: FormData; answer: ReadingReport };
+  "PATCH /design/applications/{}": { body: ApplicationIn; answer: null };
+  "DELETE /design/applications/{}": { body: undefined; answer: null };
+  "POST /design/applications/{}/readings": { body: ReadingIn; answer: RecordedOut };
+  "DELETE /design/readings/{}": { body: undefined; answer: null };
+  "POST /design/applications/{}/decision": { body: DecisionIn; answer: DecidedOut };
+  "POST /design/scoring": { body: ScoringRule; answer: ScoringVersionOut };
+  "GET /design/balance": { body: undefined; answer: BalancePage };
+  "POST /design/balance": { body: WantedSharesIn; answer: null };
+  "POST /design/difficulties": { body: GuessIn; answer: GuessOut };
 }

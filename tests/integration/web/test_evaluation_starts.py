@@ -269,10 +269,14 @@ def test_an_evaluation_by_scripts_of_tasks_without_any_is_refused(
     games = Task(
         id="lights", instruction="Go", platform="browser", suite="games", name="lights", parameters={"level": 2}
     )
-    for definition in (games, Task.model_validate(solved)):
+    site_task: dict[str, Any] = {"site": {"kind": "bundled", "name": "shop"}, "script": [{"kind": "back"}]}
+    site = Task(id="site", instruction="Go", platform="browser", parameters={"site_task": site_task})
+    assert selectors.has_script(site, {})
+    assert not selectors.has_script(site.model_copy(update={"parameters": {"site_task": {}}}), {})
+    for definition in (games, site, Task.model_validate(solved)):
         pool = pool_ensure(name=definition.id, members=[])
         tasks_add(pool=pool, definitions=[definition])
-    assert researcher.get("/api/benchmarks/-/choices").json()["scripted_pools"] == ["lights", "press"]
+    assert researcher.get("/api/benchmarks/-/choices").json()["scripted_pools"] == ["lights", "press", "site"]
 
 
 async def _unreachable() -> MachineChoices:

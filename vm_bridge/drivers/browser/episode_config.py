@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from protocol.site_tasks import SITE_TASK
 from protocol.trajectory.observations import MAX_TIME_SCALE
 from protocol.trajectory.tasks import Task
 from vm_bridge.browser import Clock
@@ -29,8 +30,10 @@ def parse_episode_config(suites: Mapping[str, WebSuite], task: Task | None) -> E
 
 
 def _find_suite(suites: Mapping[str, WebSuite], task: Task | None) -> WebSuite | None:
-    if task is None or task.suite is None:
+    if task is None:
         return None
+    if task.suite is None:
+        return suites.get(SITE_TASK) if SITE_TASK in task.parameters else None
     suite = suites.get(task.suite)
     if suite is None:
         raise UnknownTask(f"there is no web suite {task.suite!r}")

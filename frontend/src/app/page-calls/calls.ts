@@ -141,6 +141,8 @@ export const PAGE_CALLS: Readonly<Record<string, CallsOf>> = {
     apiCall("call.change_pool", "PATCH", "/pools", { pools: [{ id: 1, version: 1 }], changes: { priority: 5 } }),
     apiCall("pools.call.tasks", "GET", `/pools/${ID}/tasks`),
     apiCall("pools.call.suite", "POST", `/pools/${ID}/suite`, { suite: "drills", seeds: 2 }),
+    apiCall("pools.call.refill", "GET", `/pools/${ID}/refill`),
+    apiCall("pools.call.refill_set", "POST", `/pools/${ID}/refill`, { active: true, per_day: 50, waiting_per_kind: 5, need_at_least: 0.5 }),
   ],
   judges: () => [
     apiCall("call.judges", "GET", "/judges"),

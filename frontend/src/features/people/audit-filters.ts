@@ -11,7 +11,7 @@ export const KINDS = [
 ];
 
 /** What of the platform acts by itself. */
-export const PARTS = ["access_check", "command", "gate", "leases", "passwords", "retention", "sampling", "webhooks"] as const;
+export const PARTS = ["access_check", "command", "gate", "leases", "passwords", "refills", "retention", "sampling", "webhooks"] as const;
 
 const NAMES = ["words", "actor", "verb", "kind", "id", "since", "until"] as const;
 /** Days are as a date field has them; `until` is the last one. */

@@ -9,7 +9,7 @@ import { DataTable, type Column } from "@/shared/ui/tables/data-table";
 
 import styles from "./pools.module.css";
 
-export type PoolDialog = "edit" | "tasks" | "secrets" | "mcp" | "stop";
+export type PoolDialog = "edit" | "tasks" | "refill" | "secrets" | "mcp" | "stop";
 
 type Props = {
   readonly pools: readonly PoolRow[];
@@ -78,6 +78,7 @@ function Actions({ pool, onOpen, onStart }: Pick<Props, "onOpen" | "onStart"> & 
     <>
       <ActionButton label={t("pools.edit")} named={t("pools.edit_of", { name })} onClick={() => onOpen("edit", pool)} />
       <ActionButton label={t("pools.tasks")} named={t("pools.tasks_in", { name })} onClick={() => onOpen("tasks", pool)} />
+      <ActionButton label={t("pools.refill")} named={t("pools.refill_in", { name })} onClick={() => onOpen("refill", pool)} />
       <ActionButton label={t("pools.secrets")} named={t("pools.secrets_in", { name })} onClick={() => onOpen("secrets", pool)} />
       <ActionButton label={t("pools.mcp")} named={t("pools.mcp_in", { name })} onClick={() => onOpen("mcp", pool)} />
       {pool.stopped_at ? (

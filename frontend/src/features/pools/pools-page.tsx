@@ -14,6 +14,7 @@ import { boardQuery, useChange } from "./api";
 import { AssignmentBoard } from "./assignment-board";
 import { McpServersDialog } from "./mcp-servers-dialog";
 import { PoolTable, type PoolDialog } from "./pool-table";
+import { RefillDialog } from "./refill-dialog";
 import { SecretsDialog } from "./secrets-dialog";
 import { SettingsDialog } from "./settings-form";
 import { StopDialog } from "./stop-dialog";
@@ -89,6 +90,7 @@ function Pools({ board }: { readonly board: Board }) {
         onClose={close}
       />
       <TasksDialog pool={poolOf("tasks")} onClose={close} />
+      <RefillDialog pool={poolOf("refill")} onClose={close} />
       <SecretsDialog pool={poolOf("secrets")} onClose={close} />
       <McpServersDialog pool={poolOf("mcp")} onClose={close} />
       <StopDialog pool={poolOf("stop")} onClose={close} />

@@ -7,7 +7,7 @@ import userEvent from "@testing-library/user-event";
 import { MemoryRouter } from "react-router";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import type { Board, PoolRow } from "@/generated/api";
+import type { Board, PoolRow, RefillPage } from "@/generated/api";
 import { I18nProvider, type Language } from "@/shared/i18n/i18n";
 import { Markdown } from "@/shared/ui/markdown";
 import { TopBarProvider } from "@/shared/ui/top-bar";
@@ -169,6 +169,36 @@ describe("the pools page", () => {
     await user.type(within(dialog).getByRole("textbox"), "wrong");
     await user.click(within(dialog).getByRole("button", { name: "Stop…" }));
     await waitFor(() => expect(sent[0]).toEqual({ method: "POST", path: "/api/pools/7/stop", body: { reason: "wrong" } }));
+  });
+
+  it("shows what a pool would be refilled with, saves its rule, and adds tasks now until it is done", async () => {
+    const counts = { accepted: 2, overridden: 8, succeeded: 1, failed: 5 };
+    const page: RefillPage = {
+      settings: { active: false, per_day: 50, waiting_per_kind: 5, need_at_least: 0.5 },
+      added_in_24_hours: 2,
+      pending: false,
+      looked_at: null,
+      error: "",
+      reachable: true,
+      planned: [{ kind: { suite: "drills", name: "form", level: 2 }, count: 3, need: 0.84, reason: "fails", counts }],
+      kinds: [{ kind: "drills/form", made: 9, added: 8, done: 7, solved: 6 }],
+      entries: [],
+    };
+    const { user, sent } = visibleText({
+      "GET /api/pools/7/refill": { body: page },
+      "POST /api/pools/7/refill": { body: { ...page, settings: { ...page.settings, active: true } } },
+      "POST /api/pools/7/refill/now": { body: { ...page, pending: true } },
+    });
+    await user.click(await screen.findByRole("button", { name: "Refill of Office" }));
+    const dialog = await screen.findByRole("dialog", { name: "Refill of Office" });
+    expect(await within(dialog).findByText("drills/form, level 2")).toBeTruthy();
+    expect(dialog.textContent).toContain("Overridden 8 times, failed 5 of its own attempts");
+    expect(within(dialog).getByRole("row", { name: /drills\/form 9 8 7 6/ })).toBeTruthy();
+    await user.click(within(dialog).getByRole("switch"));
+    await user.click(within(dialog).getByRole("button", { name: "Save" }));
+    await waitFor(() => expect(sent[0]).toEqual({ method: "POST", path: "/api/pools/7/refill", body: { ...page.settings, active: true } }));
+    await user.click(within(dialog).getByRole("button", { name: "Add 3 tasks now" }));
+    await waitFor(() => expect(sent[1]?.path).toBe("/api/pools/7/refill/now"));
   });
 
   it("keeps what a secret is bound to where its name is typed for a new value", async () => {

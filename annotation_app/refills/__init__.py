@@ -1,0 +1,1 @@
+"""New tasks for pools whose policy fails at a kind of task."""

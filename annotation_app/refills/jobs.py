@@ -1,0 +1,17 @@
+"""Refills in the background."""
+
+from annotation_app.celery import app
+from annotation_app.refills import selectors, services
+
+
+@app.task(name="refills.due")
+def refills_due_job() -> None:
+    """Look at every pool whose rule is on, or that somebody wants refilled."""
+    for pool_id in selectors.rules_due():
+        refill_job.delay(pool_id)
+
+
+@app.task(name="refills.run")
+def refill_job(pool_id: int) -> None:
+    """Add what one pool needs; two at once do no harm."""
+    services.refill_run(pool_id=pool_id)
