@@ -29,3 +29,8 @@ def cell_text(value: object) -> str:
         return "yes" if value else "no"
     text = str(value)
     return f"'{text}" if isinstance(value, str) and text.startswith(FORMULAS) else text
+
+
+def cell_value(text: str) -> str:
+    """What a cell said before `cell_text` kept spreadsheets from taking it for a formula."""
+    return text[1:] if text.startswith("'") and text[1:].startswith(FORMULAS) else text

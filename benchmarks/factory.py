@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from benchmarks.parts.factory.closed_book import guess_by_model, guess_common
+from benchmarks.parts.factory.design import measure_design
 from benchmarks.parts.factory.games import measure_games
 from benchmarks.parts.factory.questions import measure_filters, measure_kept, measure_reader, tasks_of
 from benchmarks.parts.factory.refill import measure_refill
@@ -44,6 +45,10 @@ async def measure(given: argparse.Namespace) -> dict[str, Any]:
     return figures
 
 
+async def _design(_: argparse.Namespace) -> Mapping[str, Any]:
+    return await asyncio.to_thread(measure_design)
+
+
 async def _questions(given: argparse.Namespace) -> Mapping[str, Any]:
     guess = guess_by_model(given.model_url, given.model) if given.model_url else guess_common
     tasks = tasks_of(given.questions)
@@ -66,6 +71,7 @@ async def _refill(_: argparse.Namespace) -> Mapping[str, Any]:
 
 
 PARTS: dict[str, Callable[[argparse.Namespace], Awaitable[Mapping[str, Any]]]] = {
+    "design": _design,
     "questions": _questions,
     "sites": _sites,
     "games": _games,

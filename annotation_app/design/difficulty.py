@@ -31,6 +31,17 @@ class Rubric(FrozenModel):
     """What goes wrong or stands in the way, and has to be handled."""
 
 
+class RubricScale(FrozenModel):
+    """How a rubric becomes a level, for pages that show it before it is saved."""
+
+    steps_of: tuple[int, ...]
+    max_points: int
+    level_of: tuple[int, ...]
+
+
+RUBRIC_SCALE = RubricScale(steps_of=STEPS_OF, max_points=MAX_POINTS, level_of=LEVEL_OF)
+
+
 def points_of(rubric: Rubric) -> int:
     """0 to 10: four for steps at the most, two for each of the others."""
     steps = sum(rubric.steps > bound for bound in STEPS_OF)

@@ -9,9 +9,10 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from annotation_app.design.schemas import GraphFault, GraphRow
+from annotation_app.spreadsheets import cell_value
 
 GraphFormat = Literal["csv", "json"]
-COLUMNS = ("application", "function", "part", "importance")
+COLUMNS = ("application", "function", "part", "importance", "frequency", "benefit", "transfer", "source")
 LARGEST = 4 * 2**20
 MOST_ROWS = 20_000
 MOST_FAULTS = 200
@@ -27,7 +28,8 @@ def graph_read(data: bytes, form: GraphFormat) -> tuple[tuple[GraphRow, ...], tu
                 row = GraphRow.model_validate(found)
             except ValidationError as error:
                 first = error.errors(include_input=False, include_url=False)[0]
-                faults.append(GraphFault(row=number, reason=f"{'.'.join(map(str, first['loc']))}: {first['msg']}"))
+                where = "".join(f"{part}: " for part in first["loc"])
+                faults.append(GraphFault(row=number, reason=where + first["msg"].removeprefix("Value error, ")))
                 continue
             path = (row.application, row.function, row.part)
             if row.part and not row.function:
@@ -61,4 +63,4 @@ def _found(data: bytes, form: GraphFormat) -> Iterator[Any]:
         return
     reader = csv.DictReader(io.StringIO(text), restkey="surplus")
     for row in reader:
-        yield {name: cell for name, cell in row.items() if cell}
+        yield {name: cell_value(cell) if isinstance(cell, str) else cell for name, cell in row.items() if cell}

@@ -8,23 +8,42 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils import timezone
 
+from annotation_app.design.applications import INDICATORS, ScoringRule
+from annotation_app.design.balance import WantedShares
 from annotation_app.design.difficulty import Rubric
 from annotation_app.fields import DocumentField
-from annotation_app.tasks.models import Task
+from annotation_app.tasks.models import Pool, Task
 
 MOST_IMPORTANT = 10.0
 
 
+DEGREE = (MinValueValidator(0), MaxValueValidator(MOST_IMPORTANT))
+
+
 class Node(models.Model):
-    """An application, a function of it, or a part of that; `importance` is among those with the same parent."""
+    """An application, a function of it, or a part of that; `importance` is among those with the same parent. It is
+    typed, or follows from frequency, benefit and transfer where these are there.
+
+    A node gets its parent when it is made and keeps it, so the graph has no cycles."""
 
     parent = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="children")
     name = models.CharField(max_length=100)
-    importance = models.FloatField(default=1, validators=[MinValueValidator(0), MaxValueValidator(MOST_IMPORTANT)])
+    importance = models.FloatField(default=1, validators=DEGREE)
+    frequency = models.FloatField(null=True, validators=DEGREE)
+    benefit = models.FloatField(null=True, validators=DEGREE)
+    transfer = models.FloatField(null=True, validators=DEGREE)
+    measured_by = models.CharField(max_length=500, blank=True, help_text="Where the three measures come from")
 
     class Meta:
         ordering = ("name",)
-        constraints = [models.UniqueConstraint(fields=("parent", "name"), name="node_once", nulls_distinct=False)]
+        constraints = [
+            models.UniqueConstraint(fields=("parent", "name"), name="node_once", nulls_distinct=False),
+            models.CheckConstraint(
+                condition=models.Q(frequency__isnull=True, benefit__isnull=True, transfer__isnull=True)
+                | models.Q(frequency__isnull=False, benefit__isnull=False, transfer__isnull=False),
+                name="node_measures_together",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -46,6 +65,88 @@ class Placement(models.Model):
 
     def __str__(self) -> str:
         return f"{self.task} under {self.node}"
+
+
+class ApplicationState(models.TextChoices):
+    """What was decided about an application."""
+
+    CANDIDATE = "candidate"
+    CHOSEN = "chosen"
+    DROPPED = "dropped"
+
+
+class Application(models.Model):
+    """An application that tasks may be made for. A chosen one is a top node of the graph; `decided_score` is what it
+    had then, by version `decided_version` of the scoring rule."""
+
+    name = models.CharField(max_length=100, unique=True)
+    state = models.CharField(max_length=9, choices=ApplicationState.choices, default=ApplicationState.CANDIDATE)
+    node = models.OneToOneField(Node, null=True, on_delete=models.SET_NULL, related_name="application")
+    reason = models.CharField(max_length=500, blank=True)
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    decided_at = models.DateTimeField(null=True)
+    decided_score = models.FloatField(null=True)
+    decided_version = models.PositiveIntegerField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Reading(models.Model):
+    """A value of an indicator of an application, from a source and of a day."""
+
+    application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="readings")
+    indicator = models.CharField(max_length=11, choices=[(one, one) for one in INDICATORS])
+    value = models.FloatField(validators=[MinValueValidator(0)])
+    unit = models.CharField(max_length=40)
+    source = models.CharField(max_length=500)
+    dated = models.DateField()
+    recorded_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        ordering = ("indicator", "-dated", "source")
+        constraints = [
+            models.UniqueConstraint(fields=("application", "indicator", "dated", "source"), name="reading_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.indicator} of {self.application}: {self.value} {self.unit}"
+
+
+class ScoringVersion(models.Model):
+    """A rule by which applications are scored, never changed; the newest version counts. Version 0, the rule's
+    defaults, has no row."""
+
+    version = models.PositiveIntegerField(primary_key=True)
+    rule: DocumentField[ScoringRule] = DocumentField(ScoringRule)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-version",)
+
+    def __str__(self) -> str:
+        return f"version {self.version}"
+
+
+class DifficultyTarget(models.Model):
+    """How the tasks of a pool should be spread over the levels; without a pool, those of all pools without one of
+    their own."""
+
+    pool = models.ForeignKey(Pool, null=True, on_delete=models.CASCADE, related_name="+")
+    shares: DocumentField[WantedShares] = DocumentField(WantedShares)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=("pool",), name="difficulty_target_once", nulls_distinct=False),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.shares.levels} of {self.pool or 'every pool'}"
 
 
 class Writer(models.Model):

@@ -1,11 +1,12 @@
 """What is asked of task design, and what is shown of it."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from uuid import UUID
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
-from annotation_app.design.difficulty import Level, Rubric
+from annotation_app.design.difficulty import Level, Rubric, RubricScale
+from annotation_app.design.importance import Degree, ImportanceWeights, Measures
 from protocol.base import FrozenModel
 
 Name = Annotated[
@@ -19,24 +20,29 @@ RowId = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Instruction = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=3, max_length=2_000, pattern=r"^[^\x00]*$")
 ]
+MeasureSource = Annotated[str, StringConstraints(strip_whitespace=True, max_length=500, pattern=r"^[^\x00-\x1f]*$")]
 WritingStatus = Literal["queued", "running", "done", "cancelled", "failed"]
 DEEPEST = 3
 """Application, function, part."""
 
 
 class NodeIn(FrozenModel):
-    """A node that is wanted."""
+    """A node that is wanted; with measures, its importance follows from them."""
 
     parent: RowId | None = None
     name: Name
     importance: Importance = 1.0
+    measures: Measures | None = None
+    measured_by: MeasureSource = ""
 
 
 class NodeChange(FrozenModel):
-    """What a node is to be."""
+    """What a node is to be; with measures, its importance follows from them, without them it is typed."""
 
     name: Name
     importance: Importance
+    measures: Measures | None = None
+    measured_by: MeasureSource = ""
 
 
 class CellOut(FrozenModel):
@@ -57,6 +63,9 @@ class NodeOut(FrozenModel):
     parent: int | None
     name: str
     importance: float
+    measures: Measures | None
+    """What the importance follows from; None where it is typed."""
+    measured_by: str
     weight: float
     cells: tuple[CellOut, ...]
 
@@ -97,6 +106,8 @@ class DesignPage(FrozenModel):
     writers: tuple[WriterOut, ...]
     wanted: int
     """Accepted attempts that a cell should have."""
+    rubric: RubricScale
+    importance_weights: ImportanceWeights
 
 
 class SuggestionOut(FrozenModel):
@@ -162,12 +173,30 @@ class WordingIn(FrozenModel):
 
 
 class GraphRow(FrozenModel):
-    """A node by its path, as graphs are written to files."""
+    """A node by its path, as graphs are written to files. With frequency, benefit and transfer the importance follows
+    from them, whatever the file says of it; older files have no such columns."""
 
     application: Name
     function: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100)] = ""
     part: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100)] = ""
     importance: Importance = 1.0
+    frequency: Degree | None = None
+    benefit: Degree | None = None
+    transfer: Degree | None = None
+    source: MeasureSource = ""
+
+    @property
+    def measures(self) -> Measures | None:
+        """What the importance follows from; None where it is typed."""
+        if self.frequency is None or self.benefit is None or self.transfer is None:
+            return None
+        return Measures(frequency=self.frequency, benefit=self.benefit, transfer=self.transfer)
+
+    @model_validator(mode="after")
+    def _together(self) -> Self:
+        if self.measures is None and not self.frequency == self.benefit == self.transfer is None:
+            raise ValueError("frequency, benefit and transfer are given together")
+        return self
 
 
 class GraphFault(FrozenModel):

@@ -58,6 +58,7 @@ GUARANTEES: Mapping[str, object] = {
     "two_installations_start": True,
     "full_disk_told": True,
     "search_export_ok": True,
+    "design_scores_reproducible": True,
     "unique_share": 1.0,
     "minimal_share": 1.0,
     "first_search_hits": 0,

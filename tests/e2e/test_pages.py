@@ -29,6 +29,8 @@ ADMINS_PAGES = (
     *("webhooks", "health", "retention", "design", "benchmarks", "evaluations"),
     *("home", "wall", "review", "agreement", "compare", "episodes", "reports", "trajectories", "flywheel"),
 )
+VIEWS = ("design?view=applications", "design?view=balance")
+"""What else pages of theirs show."""
 OTHER_PAGES = (
     *("queue", "desk/:id", "episodes/:id", "preferences", "exports", "join/:secret?", "reset-password"),
     *("flywheel/:id", "flywheel/:id/beside", "evaluations/:id"),
@@ -147,7 +149,7 @@ async def test_pages_are_accessible(
     await assert_accessible_in_both(researcher, "exports")
 
     admin = await sign_in("admin")
-    for place in ADMINS_PAGES:
+    for place in (*ADMINS_PAGES, *VIEWS):
         await admin.goto(f"/{place}")
         await expect(admin.get_by_role("heading", level=1)).to_be_visible(timeout=BOUND_MS)
         await expect(admin.locator("main").get_by_text("Loading")).to_have_count(0, timeout=BOUND_MS)

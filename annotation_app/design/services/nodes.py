@@ -1,7 +1,8 @@
 """Changing the graph; each change is in the audit log."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from django.db import IntegrityError, transaction
 
@@ -10,6 +11,7 @@ from annotation_app.accounts.selectors import role_check
 from annotation_app.audit.services import audit_record
 from annotation_app.design.difficulty import guess_rubric, level_of
 from annotation_app.design.graph import GraphFormat, graph_read
+from annotation_app.design.importance import MEASURES, Measures, importance_of
 from annotation_app.design.models import Node, Placement
 from annotation_app.design.schemas import DEEPEST, GraphReport, GraphRow, NodeChange, NodeIn
 from annotation_app.design.selectors import node_of, node_paths, tasks_unplaced
@@ -18,6 +20,7 @@ from protocol.trajectory.tasks import Task
 
 NAME_TAKEN = "There is a node of this name already."
 BATCH = 500
+WEIGHT_FIELDS = ("importance", *MEASURES, "measured_by")
 
 
 @transaction.atomic(durable=True)
@@ -30,7 +33,8 @@ def node_make(*, user: User, wanted: NodeIn) -> Node:
             raise Conflict("A part of a function has no parts of its own.", code="too_deep")
     try:
         with transaction.atomic():
-            node = Node.objects.create(parent_id=wanted.parent, name=wanted.name, importance=wanted.importance)
+            fields = weight_fields(wanted.importance, wanted.measures, wanted.measured_by)
+            node = Node.objects.create(parent_id=wanted.parent, name=wanted.name, **fields)
     except IntegrityError:
         raise Conflict(NAME_TAKEN, code="name_taken", field="name") from None
     audit_record(actor=user, verb="design.node_made", subject=f"node:{node.pk}", details=wanted.model_dump())
@@ -43,10 +47,13 @@ def node_change(*, user: User, node_id: int, wanted: NodeChange) -> Node:
     role_check(user, Role.ADMIN)
     node = node_of(node_id=node_id)
     before = {"name": node.name, "importance": node.importance}
-    node.name, node.importance = wanted.name, wanted.importance
+    node.name = wanted.name
+    fields = weight_fields(wanted.importance, wanted.measures, wanted.measured_by)
+    for field, value in fields.items():
+        setattr(node, field, value)
     try:
         with transaction.atomic():
-            node.save(update_fields=["name", "importance"])
+            node.save(update_fields=["name", *fields])
     except IntegrityError:
         raise Conflict(NAME_TAKEN, code="name_taken", field="name") from None
     details = {"before": before, "after": wanted.model_dump()}
@@ -74,14 +81,15 @@ def graph_import(*, user: User, data: bytes, form: GraphFormat, preview: bool) -
         return GraphReport(added=0, changed=0, placed=0, faults=faults)
     added = changed = 0
     with _growing() as known:
-        weighed = dict(Node.objects.values_list("pk", "importance"))
+        weighed = {node["pk"]: node for node in Node.objects.values("pk", *WEIGHT_FIELDS)}
         for row in sorted(rows, key=lambda row: len(_path(row))):
             there = _path(row) in known
             node = _node_ensure(_path(row), known)
             added += not there
-            if weighed.get(node) != row.importance:
+            fields = weight_fields(row.importance, row.measures, row.source)
+            if _differs(fields, weighed.get(node)):
                 changed += there
-                Node.objects.filter(pk=node).update(importance=row.importance)
+                Node.objects.filter(pk=node).update(**fields)
         if preview:
             transaction.set_rollback(True)
     if not preview:
@@ -111,6 +119,22 @@ def suites_derive(*, user: User) -> GraphReport:
         added = len(known) - before
     audit_record(actor=user, verb="design.derived", subject="graph", details={"added": added, "placed": placed})
     return GraphReport(added=added, changed=0, placed=placed, faults=())
+
+
+def weight_fields(importance: float, measures: Measures | None, measured_by: str) -> dict[str, Any]:
+    """A node's importance and what it follows from, as columns."""
+    if measures is None:
+        return {"importance": importance, **dict.fromkeys(MEASURES), "measured_by": ""}
+    return {"importance": importance_of(measures), **measures.model_dump(), "measured_by": measured_by}
+
+
+def _differs(fields: Mapping[str, Any], before: Mapping[str, Any] | None) -> bool:
+    """Whether a row of a file changes a node. One without measures, as in older files, changes only the importance:
+    where that is what it was, the node keeps its measures."""
+    if before is None:
+        return True
+    names = WEIGHT_FIELDS if fields["frequency"] is not None else ("importance",)
+    return any(fields[name] != before[name] for name in names)
 
 
 def path_of(task: Task) -> tuple[str, ...] | None:

@@ -288,6 +288,21 @@ ROUTES: dict[str, Rule] = {
         "admin", body=body_of(name="words", revision="1", base_url="http://127.0.0.1:9/v1", model="m")
     ),
     "DELETE /api/design/writers/{writer_id}": only("admin"),
+    "GET /api/design/applications": only("researcher", "admin"),
+    "GET /api/design/applications.csv": only("researcher", "admin"),
+    "POST /api/design/applications": only("admin", body=body_of(name="Sheets")),
+    "POST /api/design/applications/file": only("admin"),
+    "PATCH /api/design/applications/{application_id}": only("admin", body=body_of(name="Tables")),
+    "DELETE /api/design/applications/{application_id}": only("admin"),
+    "POST /api/design/applications/{application_id}/readings": only(
+        "admin", body=body_of(indicator="coverage", value=1, unit="%", source="a survey", dated="2026-01-01")
+    ),
+    "DELETE /api/design/readings/{reading_id}": only("admin"),
+    "POST /api/design/applications/{application_id}/decision": only("admin", body=body_of(state="dropped")),
+    "POST /api/design/scoring": only("admin", body=body_of()),
+    "GET /api/design/balance": only("researcher", "admin", path="?pool={pool_id}"),
+    "POST /api/design/balance": only("admin", body=body_of(shares=None)),
+    "POST /api/design/difficulties": only("admin", body=body_of()),
     "POST /api/tasks/{task_id}/wordings": only("admin", absent=True, body=body_of(writer=2**31 - 1)),
     "POST /api/wordings/{writing_id}/cancel": only("admin", absent=True),
     "POST /api/suggestions/{suggestion_id}/accept": only("admin", absent=True, body=body_of(text="Do it.")),
@@ -343,6 +358,7 @@ FILES: dict[str, tuple[str, str, dict[str, str]]] = {
     "POST /api/imports/uploads": ("note.txt", "a note", {}),
     "POST /api/pools/{pool_id}/tasks": ("tasks.jsonl", "{}", {"kind": "jsonl"}),
     "POST /api/design/graph": ("graph.json", "[]", {"kind": "json"}),
+    "POST /api/design/applications/file": ("applications.csv", "application\n", {}),
 }
 """Routes that take a file as a form: its name, what is in it, and the form's other fields."""
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation_app.accounts.models import Group, Invitation, SignIn, Token, User
 from annotation_app.accounts.services import digest_secret, user_ensure
 from annotation_app.catalogue.models import SavedQuery
-from annotation_app.design.models import Node, Writer
+from annotation_app.design.models import Application, Node, Reading, Writer
 from annotation_app.episodes import services as episodes
 from annotation_app.episodes.models import Episode
 from annotation_app.exports.models import Export
@@ -92,6 +92,18 @@ def _job(things: Things) -> object:
 def _rule(things: Things) -> object:
     made = {"days": 30, "created_by": things.admin, "previewed_at": timezone.now()}
     return RetentionRule.objects.get_or_create(what="exports", pool=None, defaults=made)[0].pk
+
+
+def _application() -> Application:
+    return Application.objects.get_or_create(name="News")[0]
+
+
+def _reading(things: Things) -> object:
+    said = {"value": 1, "unit": "%", "recorded_by": things.admin, "dated": datetime(2026, 1, 1, tzinfo=UTC).date()}
+    found, _ = Reading.objects.get_or_create(
+        application=_application(), indicator="coverage", source="a survey", defaults=said
+    )
+    return found.pk
 
 
 def _run(things: Things) -> object:
@@ -194,6 +206,8 @@ NAMES: dict[str, Callable[[Things], object]] = {
     "judge_id": lambda things: things.judged.judge_id,
     "rule_id": _rule,
     "node_id": lambda things: Node.objects.get_or_create(name="news")[0].pk,
+    "application_id": lambda things: _application().pk,
+    "reading_id": _reading,
     "writer_id": lambda things: Writer.objects.get_or_create(name="words", revision="0")[0].pk,
     "writing_id": lambda things: uuid4(),
     "suggestion_id": lambda things: 2**31 - 1,

@@ -63,7 +63,8 @@ const RULE = {
   ...{ id: 4, what: "unaccepted", pool_id: null, pool: null, days: 90, active: false, preview: null, ran_at: null } as const,
   ...{ removed: 0, freed: 0, error: "", created_by: "alma" },
 };
-const NODE = { id: 9, name: "Mail", parent: null, importance: 1, weight: 1, cells: [] };
+const NODE = { id: 9, name: "Mail", parent: null, importance: 1, measures: null, measured_by: "", weight: 1, cells: [] };
+const WEIGHTS = { frequency: 0.4, benefit: 0.4, transfer: 0.2 };
 
 const WORDED: PlacedTask = {
   id: 10,
@@ -138,7 +139,7 @@ const ASKS: readonly [button: string, page: ReactElement, sends: Sent][] = [
   ["Remove https://a.example", <WebhookTable key="" rows={[HOOK]} onShow={none} onSecret={none} />, { method: "DELETE", path: "/webhooks/5" }],
   ["Forget PASSWORD", <SecretsDialog key="" pool={POOL} onClose={none} />, { method: "DELETE", path: "/pools/7/credentials/PASSWORD" }],
   ["Reject", <Wordings key="" task={WORDED} writers={[{ id: 1, name: "Model" }]} />, { method: "POST", path: "/suggestions/11/reject" }],
-  ["Delete Mail", <NodeForm key="" node={NODE} onGone={none} />, { method: "DELETE", path: "/design/nodes/9" }],
+  ["Delete Mail", <NodeForm key="" node={NODE} weights={WEIGHTS} onGone={none} />, { method: "DELETE", path: "/design/nodes/9" }],
 ];
 
 describe("what cannot be taken back", () => {

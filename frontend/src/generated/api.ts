@@ -472,12 +472,22 @@ export interface AuditPage {
     | "consent.given"
     | "credential.removed"
     | "credential.set"
+    | "design.application_added"
+    | "design.application_decided"
+    | "design.application_deleted"
+    | "design.application_renamed"
+    | "design.balance_changed"
     | "design.derived"
+    | "design.difficulty_guessed"
     | "design.imported"
     | "design.node_changed"
     | "design.node_deleted"
     | "design.node_made"
     | "design.placed"
+    | "design.reading_added"
+    | "design.reading_deleted"
+    | "design.readings_imported"
+    | "design.scoring_changed"
     | "design.wording_accepted"
     | "design.wording_asked"
     | "design.wording_cancelled"
@@ -2991,6 +3001,8 @@ export interface DesignPage {
   unplaced: number;
   writers: WriterOut[];
   wanted: number;
+  rubric: RubricScale;
+  importance_weights: ImportanceWeights;
 }
 /**
  * A node, what share of all work it stands for, and its cells that have tasks.
@@ -3000,8 +3012,18 @@ export interface NodeOut {
   parent: number | null;
   name: string;
   importance: number;
+  measures: Measures | null;
+  measured_by: string;
   weight: number;
   cells: CellOut[];
+}
+/**
+ * Three measures from 0 to 10.
+ */
+export interface Measures {
+  frequency: number;
+  benefit: number;
+  transfer: number;
 }
 /**
  * A leaf at a level that lacks attempts; the greater the score the more it is wanted.
@@ -3017,6 +3039,22 @@ export interface Gap {
 export interface WriterOut {
   id: number;
   name: string;
+}
+/**
+ * How a rubric becomes a level, for pages that show it before it is saved.
+ */
+export interface RubricScale {
+  steps_of: number[];
+  max_points: number;
+  level_of: number[];
+}
+/**
+ * What each measure is of the whole, 1 together.
+ */
+export interface ImportanceWeights {
+  frequency: number;
+  benefit: number;
+  transfer: number;
 }
 /**
  * Tasks of a cell, or those that stand nowhere; `after` asks for the following ones, if any.
@@ -3068,13 +3106,18 @@ export interface SuggestionOut {
   text: string;
 }
 /**
- * A node by its path, as graphs are written to files.
+ * A node by its path, as graphs are written to files. With frequency, benefit and transfer the importance follows
+ * from them, whatever the file says of it; older files have no such columns.
  */
 export interface GraphRow {
   application: string;
   function: string;
   part: string;
   importance: number;
+  frequency: number | null;
+  benefit: number | null;
+  transfer: number | null;
+  source: string;
 }
 /**
  * Why a row of a file is no node; rows count from 1.
@@ -3099,19 +3142,23 @@ export interface MadeOut {
   id: number;
 }
 /**
- * A node that is wanted.
+ * A node that is wanted; with measures, its importance follows from them.
  */
 export interface NodeIn {
   parent?: number | null;
   name: string;
   importance?: number;
+  measures?: Measures | null;
+  measured_by?: string;
 }
 /**
- * What a node is to be.
+ * What a node is to be; with measures, its importance follows from them, without them it is typed.
  */
 export interface NodeChange {
   name: string;
   importance: number;
+  measures?: Measures | null;
+  measured_by?: string;
 }
 /**
  * Where tasks are to stand; what is None stays.
@@ -4467,6 +4514,239 @@ export interface RefilledKind {
   done: number;
   solved: number;
 }
+/**
+ * An application with its score; see `applications.Score`.
+ */
+export interface ApplicationOut {
+  id: number;
+  name: string;
+  state: "candidate" | "chosen" | "dropped";
+  rank: number;
+  score: number | null;
+  low: number | null;
+  high: number | null;
+  parts: ScorePart[];
+  readings: ReadingOut[];
+  decision: DecisionOut | null;
+  node: number | null;
+}
+/**
+ * What one indicator adds to a score.
+ */
+export interface ScorePart {
+  indicator: "coverage" | "engagement" | "penetration";
+  state: "counted" | "missing" | "other_unit";
+  value: number | null;
+  share: number | null;
+  weight: number;
+}
+/**
+ * A reading, and whether it counts.
+ */
+export interface ReadingOut {
+  id: number;
+  indicator: "coverage" | "engagement" | "penetration";
+  value: number;
+  unit: string;
+  source: string;
+  dated: string;
+  recorded_by: string;
+  counted: boolean;
+}
+/**
+ * Who decided when, and the score it had then by which version of the rule.
+ */
+export interface DecisionOut {
+  by: string;
+  at: string;
+  reason: string;
+  score: number | null;
+  version: number;
+}
+/**
+ * All applications, the highest score first.
+ */
+export interface ApplicationsPage {
+  items: ApplicationOut[];
+  scoring: ScoringOut;
+}
+/**
+ * The rule that counts.
+ */
+export interface ScoringOut {
+  version: number;
+  rule: ScoringRule;
+  changed_by: string;
+  changed_at: string | null;
+}
+/**
+ * How applications are scored; a change of it is another version.
+ */
+export interface ScoringRule {
+  coverage?: IndicatorRule;
+  engagement?: IndicatorRule;
+  penetration?: IndicatorRule;
+}
+/**
+ * How one indicator counts.
+ */
+export interface IndicatorRule {
+  weight: number;
+  unit: string;
+  scale: "linear" | "log";
+}
+/**
+ * What was made or changed.
+ */
+export interface RecordedOut {
+  id: number;
+}
+/**
+ * An application that tasks may be made for.
+ */
+export interface ApplicationIn {
+  name: string;
+}
+/**
+ * What a row of a file does.
+ */
+export interface ImportedRow {
+  row: number;
+  application: string;
+  indicator: ("coverage" | "engagement" | "penetration") | null;
+  effect: "added" | "changed" | "same";
+}
+/**
+ * Why a row of a file is no reading; rows count from 1, without the heading.
+ */
+export interface ReadingFault {
+  row: number;
+  column: string;
+  code:
+    | "empty"
+    | "too_long"
+    | "control"
+    | "unknown"
+    | "number"
+    | "negative"
+    | "too_large"
+    | "day"
+    | "future"
+    | "twice"
+    | "surplus"
+    | "rows"
+    | "file";
+}
+/**
+ * What came of a file of readings, or would come of it; with faults, nothing was changed.
+ */
+export interface ReadingReport {
+  rows: ImportedRow[];
+  applications: number;
+  added: number;
+  changed: number;
+  same: number;
+  faults: ReadingFault[];
+}
+/**
+ * A value of an indicator; another one from the same source and day corrects it.
+ */
+export interface ReadingIn {
+  indicator: "coverage" | "engagement" | "penetration";
+  value: number;
+  unit: string;
+  source: string;
+  dated: string;
+}
+/**
+ * The top node of the graph that the application is, if it was ever chosen.
+ */
+export interface DecidedOut {
+  node: number | null;
+}
+/**
+ * What is decided about an application.
+ */
+export interface DecisionIn {
+  state: "candidate" | "chosen" | "dropped";
+  reason?: string;
+}
+/**
+ * The version of the rule that counts now.
+ */
+export interface ScoringVersionOut {
+  version: number;
+}
+/**
+ * A level with what is guessed of it, and where tasks of it can be made.
+ */
+export interface BalanceLevel {
+  level: 1 | 2 | 3 | 4 | 5;
+  tasks: number;
+  share: number;
+  wanted: number;
+  in_balance: boolean;
+  missing: number;
+  guessed: number;
+  places: SuggestedPlace[];
+}
+/**
+ * A leaf of the graph where tasks of a level are wanted most.
+ */
+export interface SuggestedPlace {
+  node: number;
+  path: string;
+  tasks: number;
+}
+/**
+ * How tasks are spread over the levels of difficulty, in one pool or in all but practice.
+ */
+export interface BalancePage {
+  pool: number | null;
+  pools: BalanceScope[];
+  levels: BalanceLevel[];
+  tasks: number;
+  unrated: number;
+  wanted: WantedShares;
+  own: boolean;
+  tolerance: number;
+}
+/**
+ * A pool that has tasks.
+ */
+export interface BalanceScope {
+  id: number;
+  name: string;
+}
+/**
+ * What percentage of the tasks each level should have; 100 together.
+ */
+export interface WantedShares {
+  /**
+   * @minItems 5
+   * @maxItems 5
+   */
+  levels: number[];
+}
+/**
+ * How tasks should be spread; None takes a pool's own shares away, and sets those of all back to even ones.
+ */
+export interface WantedSharesIn {
+  pool?: number | null;
+  shares: WantedShares | null;
+}
+/**
+ * How many tasks got one.
+ */
+export interface GuessOut {
+  guessed: number;
+}
+/**
+ * Whose tasks get a guessed difficulty: those of a pool, or all.
+ */
+export interface GuessIn {
+  pool?: number | null;
+}
 
 /** What each route takes and answers, by its method and its path with `{}` for each parameter. */
 export interface Routes {
@@ -4717,4 +4997,17 @@ export interface Routes {
   "GET /pools/{}/refill": { body: undefined; answer: RefillPage };
   "POST /pools/{}/refill": { body: RefillSettings; answer: RefillPage };
   "POST /pools/{}/refill/now": { body: undefined; answer: RefillPage };
+  "GET /design/applications": { body: undefined; answer: ApplicationsPage };
+  "POST /design/applications": { body: ApplicationIn; answer: RecordedOut };
+  "GET /design/applications.csv": { body: undefined; answer: null };
+  "POST /design/applications/file": { body: FormData; answer: ReadingReport };
+  "PATCH /design/applications/{}": { body: ApplicationIn; answer: null };
+  "DELETE /design/applications/{}": { body: undefined; answer: null };
+  "POST /design/applications/{}/readings": { body: ReadingIn; answer: RecordedOut };
+  "DELETE /design/readings/{}": { body: undefined; answer: null };
+  "POST /design/applications/{}/decision": { body: DecisionIn; answer: DecidedOut };
+  "POST /design/scoring": { body: ScoringRule; answer: ScoringVersionOut };
+  "GET /design/balance": { body: undefined; answer: BalancePage };
+  "POST /design/balance": { body: WantedSharesIn; answer: null };
+  "POST /design/difficulties": { body: GuessIn; answer: GuessOut };
 }

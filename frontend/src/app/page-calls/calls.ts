@@ -1,4 +1,5 @@
 /** Which calls of the API do what each page does: those that fill it, and the main ones of its buttons. */
+import { cellOf, cellSearch, viewOf } from "@/features/design/address";
 import { addressOf, queryOf } from "@/features/exports/search/query";
 import { fromSearch as readEpisodeFilters, toSearch as episodeQuery } from "@/features/episodes/filters";
 import { fromSearch as readAuditFilters, toApiQuery as auditQuery } from "@/features/people/audit-filters";
@@ -52,6 +53,44 @@ const evaluationCalls: CallsOf = ({ id, search }) => {
         ]
       : [apiCall("evaluations.call.delete", "DELETE", `/evaluations/${id}`)]),
   ];
+};
+
+const designCalls: CallsOf = ({ search }) => {
+  const pool = search.get("pool");
+  switch (viewOf(search)) {
+    case "graph":
+      return [
+        apiCall("call.design", "GET", "/design"),
+        apiCall("call.placed_tasks", "GET", `/design/tasks?${cellSearch(cellOf(search)).toString()}`),
+        apiCall("call.add_node", "POST", "/design/nodes", {
+          name: "Spreadsheets",
+          measures: { frequency: 8, benefit: 5, transfer: 6 },
+          measured_by: "five users asked",
+        }),
+        apiCall("call.place_tasks", "POST", "/design/placements", { tasks: [1], node: 1 }),
+        apiCall("call.derive_suites", "POST", "/design/suites"),
+      ];
+    case "applications":
+      return [
+        apiCall("call.applications", "GET", "/design/applications"),
+        apiCall("call.add_application", "POST", "/design/applications", { name: "Spreadsheets" }),
+        apiCall("call.add_reading", "POST", `/design/applications/${ID}/readings`, {
+          indicator: "coverage",
+          value: 60,
+          unit: "% of industries",
+          source: "https://example.org/report",
+          dated: "2026-01-31",
+        }),
+        apiCall("call.decide_application", "POST", `/design/applications/${ID}/decision`, { state: "chosen", reason: "The highest score." }),
+        apiCall("call.change_scoring", "POST", "/design/scoring", { coverage: { weight: 2, unit: "% of industries", scale: "linear" } }),
+      ];
+    case "balance":
+      return [
+        apiCall("call.balance", "GET", `/design/balance?${new URLSearchParams(pool ? { pool } : {}).toString()}`),
+        apiCall("call.set_wanted_shares", "POST", "/design/balance", { pool: null, shares: { levels: [30, 25, 20, 15, 10] } }),
+        apiCall("call.guess_difficulties", "POST", "/design/difficulties", { pool: null }),
+      ];
+  }
 };
 
 /** By the id of the page's route, which is its path. */
@@ -122,13 +161,7 @@ export const PAGE_CALLS: Readonly<Record<string, CallsOf>> = {
     apiCall("call.ping_webhook", "POST", `/webhooks/${ID}/ping`),
     apiCall("call.deliveries", "GET", `/webhooks/${ID}/deliveries`),
   ],
-  design: () => [
-    apiCall("call.design", "GET", "/design"),
-    apiCall("call.placed_tasks", "GET", "/design/tasks"),
-    apiCall("call.add_node", "POST", "/design/nodes", { name: "Spreadsheets", importance: 3 }),
-    apiCall("call.place_tasks", "POST", "/design/placements", { tasks: [1], node: 1 }),
-    apiCall("call.derive_suites", "POST", "/design/suites"),
-  ],
+  design: designCalls,
   flywheel: () => [
     apiCall("call.flywheels", "GET", "/wheels"),
     apiCall("call.run_cycle", "POST", `/wheels/${ID}/turns`),

@@ -1,7 +1,7 @@
 /** Task design over HTTP: the graph, the tasks of its cells, wordings, and an admin's changes. */
 import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { Rubric, WriterIn } from "@/generated/api";
+import type { Measures, Rubric, WriterIn } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 export const LEVELS = [1, 2, 3, 4, 5] as const;
@@ -31,7 +31,15 @@ export const tasksQuery = ({ node, level }: CellSelection, after: number) => {
 
 export type Change =
   | { readonly type: "make"; readonly parent: number | null; readonly name: string; readonly importance: number }
-  | { readonly type: "change"; readonly node: number; readonly name: string; readonly importance: number }
+  | {
+      readonly type: "change";
+      readonly node: number;
+      readonly name: string;
+      readonly importance: number;
+      /** With measures, the importance follows from them. */
+      readonly measures: Measures | null;
+      readonly measured_by: string;
+    }
   | { readonly type: "delete"; readonly node: number }
   | { readonly type: "derive" }
   | { readonly type: "place"; readonly tasks: readonly number[]; readonly node: number | null; readonly rubric: Rubric | null }
@@ -47,7 +55,12 @@ async function send(change: Change): Promise<unknown> {
     case "make":
       return request("POST", "/design/nodes", { parent: change.parent, name: change.name, importance: change.importance });
     case "change":
-      return request("PATCH", `/design/nodes/${change.node}`, { name: change.name, importance: change.importance });
+      return request("PATCH", `/design/nodes/${change.node}`, {
+        name: change.name,
+        importance: change.importance,
+        measures: change.measures,
+        measured_by: change.measured_by,
+      });
     case "delete":
       return request("DELETE", `/design/nodes/${change.node}`);
     case "derive":

@@ -107,7 +107,7 @@ function TaskItem({ task, design, admin }: { task: PlacedTask; design: DesignPag
       {open && admin && (
         <div className={styles.stack}>
           <PlacementSelect task={task} design={design} />
-          <RubricForm task={task} />
+          <RubricForm task={task} scale={design.rubric} />
           <Wordings task={task} writers={design.writers} />
         </div>
       )}

@@ -1,7 +1,8 @@
-/** Which tasks there should be: the graph on the left, the tasks of the chosen cell on the right, the gaps above. */
-import { Button } from "@mantine/core";
+/** Which tasks there should be: applications to choose from, their graph with its tasks and gaps, and the balance of difficulty. */
+import { Button, Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
+import { useSearchParams } from "react-router";
 
 import type { DesignPage as Design } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
@@ -12,7 +13,10 @@ import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 import { DownloadButton } from "@/shared/ui/download-button";
 
+import { cellOf, cellSearch, VIEWS, viewOf, type View } from "./address";
 import { designQuery, tasksQuery, useChange, type CellSelection } from "./api";
+import { ApplicationsView } from "./applications/applications-view";
+import { BalanceView } from "./balance/balance-view";
 import { CellDetail } from "./cell-detail";
 import styles from "./design.module.css";
 import { GapList } from "./gap-list";
@@ -24,24 +28,54 @@ import { WriterForm } from "./writer-form";
 /** No cell: tasks without a place. */
 const NOWHERE: CellSelection = { node: null, level: null };
 
+const CONTENTS: Readonly<Record<View, () => ReactNode>> = {
+  graph: () => <GraphView />,
+  applications: () => <ApplicationsView />,
+  balance: () => <BalanceView />,
+};
+
 export default function DesignPage() {
   const { t } = useI18n();
-  const design = useQuery(designQuery);
-  useQuery(tasksQuery(NOWHERE, 0)); // beside the graph, which says where they are shown
+  const [search, setSearch] = useSearchParams();
+  const view = viewOf(search);
   return (
     <div className={styles.page}>
       <PagePath crumbs={[{ label: t("design.title") }]} />
+      <Tabs value={view} onChange={(next) => setSearch(next === "graph" ? {} : { view: next ?? "graph" })} keepMounted={false}>
+        <Tabs.List aria-label={t("design.title")} className={styles.views}>
+          {VIEWS.map((each) => (
+            <Tabs.Tab key={each} value={each}>
+              {t(`design.view.${each}`)}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value={view}>{CONTENTS[view]()}</Tabs.Panel>
+      </Tabs>
+    </div>
+  );
+}
+
+function GraphView() {
+  const design = useQuery(designQuery);
+  useQuery(tasksQuery(NOWHERE, 0)); // beside the graph, which says where they are shown
+  return (
+    <>
       {design.isPending && <Loading />}
       {design.isError && !design.data && <ErrorState error={design.error} onRetry={() => void design.refetch()} />}
       {design.data && <Overview design={design.data} />}
-    </div>
+    </>
   );
 }
 
 function Overview({ design }: { design: Design }) {
   const { t } = useI18n();
   const admin = hasRole(useUser(), "admin");
-  const [selected, setSelected] = useState(NOWHERE);
+  const [search, setSearch] = useSearchParams();
+  const [selected, setCell] = useState(() => cellOf(search)); // the address follows too late for keys that are pressed fast
+  const setSelected = (cell: CellSelection) => {
+    setCell(cell);
+    setSearch(cellSearch(cell), { replace: true });
+  };
   const node = design.nodes.find(({ id }) => id === selected.node) ?? null;
   const selection: CellSelection = node ? selected : NOWHERE;
   return (
@@ -53,7 +87,7 @@ function Overview({ design }: { design: Design }) {
           ) : (
             <TreeTable design={design} selection={selection} onSelect={setSelected} />
           )}
-          {admin && <NodeForm key={node?.id ?? 0} node={node} onGone={() => setSelected({ node: null, level: null })} />}
+          {admin && <NodeForm key={node?.id ?? 0} node={node} weights={design.importance_weights} onGone={() => setSelected(NOWHERE)} />}
         </Section>
         {design.gaps.length > 0 && (
           <Section title={t("design.gaps")}>

@@ -45,6 +45,9 @@ export function TreeTable({ design: { nodes, wanted }, selection, onSelect }: Pr
             <th scope="col" className={styles.number}>
               {t("design.weight")}
             </th>
+            <th scope="col" className={styles.number}>
+              {t("design.importance")}
+            </th>
             {LEVELS.map((level) => (
               <th key={level} scope="col" className={styles.level}>
                 <abbr title={t("design.level", { level })}>{level}</abbr>
@@ -87,7 +90,10 @@ export function TreeTable({ design: { nodes, wanted }, selection, onSelect }: Pr
                   <span title={path}>{node.name}</span>
                 </div>
               </td>
-              <td className={styles.number}>{percent(node.weight)}</td>
+              <td className={styles.number}>{percent(node.weight, node.weight < 0.01 ? 1 : 0)}</td>
+              <td className={styles.number}>
+                <ImportanceText node={node} />
+              </td>
               {LEVELS.map((level) => (
                 <td key={level} className={styles.level}>
                   <CellButton node={node} level={level} wanted={wanted} selection={selection} onSelect={onSelect} />
@@ -98,6 +104,19 @@ export function TreeTable({ design: { nodes, wanted }, selection, onSelect }: Pr
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** The importance, and whether it was typed or what it follows from. */
+function ImportanceText({ node: { importance, measures, measured_by } }: { node: NodeOut }) {
+  const { t, number } = useI18n();
+  const source = measured_by ? ` (${measured_by})` : "";
+  return measures ? (
+    <span title={t("design.measured.of", { ...measures }) + source}>{number(importance, 1)}</span>
+  ) : (
+    <>
+      {number(importance, 1)} <span className={styles.note}>{t("design.typed")}</span>
+    </>
   );
 }
 

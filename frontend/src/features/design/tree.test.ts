@@ -10,6 +10,8 @@ const node = (id: number, parent: number | null, weight: number): NodeOut => ({
   parent,
   name: `n${id}`,
   importance: 1,
+  measures: null,
+  measured_by: "",
   weight,
   cells: [],
 });

@@ -5,7 +5,7 @@ export type Verb = AuditPage["verbs"][number];
 
 /** What entries are about, as the log names it. */
 export const KINDS = [
-  ...(["benchmark", "episode", "export", "graph", "group", "host", "image", "import", "invitation", "job", "judge", "machine"] as const),
+  ...(["application", "benchmark", "episode", "export", "graph", "group", "host", "image", "import", "invitation", "job", "judge", "machine"] as const),
   ...(["node", "origin", "policy", "pool", "probe", "quota", "retention", "task", "turn", "user", "version", "webhook", "wheel"] as const),
   ...(["writer", "writing"] as const),
 ];

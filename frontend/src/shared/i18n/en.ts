@@ -1,5 +1,6 @@
 /** The English catalogue: the one that defines which messages exist. */
 import { apiCallMessages } from "./en/api-calls";
+import { applicationMessages } from "./en/applications";
 import { auditMessages } from "./en/audit";
 import { benchmarkMessages } from "./en/benchmarks";
 import { branchMessages } from "./en/branch";
@@ -43,6 +44,7 @@ export const en = {
   ...browserMessages,
   ...machineMessages,
   ...designMessages,
+  ...applicationMessages,
   ...flywheelMessages,
   ...trialMessages,
   ...healthMessages,

@@ -1,5 +1,6 @@
 /** The Chinese catalogue; a missing or a surplus message fails the type check. */
 import { apiCallMessages } from "./zh/api-calls";
+import { applicationMessages } from "./zh/applications";
 import { auditMessages } from "./zh/audit";
 import { benchmarkMessages } from "./zh/benchmarks";
 import { branchMessages } from "./zh/branch";
@@ -43,6 +44,7 @@ export const zh = {
   ...browserMessages,
   ...machineMessages,
   ...designMessages,
+  ...applicationMessages,
   ...flywheelMessages,
   ...trialMessages,
   ...healthMessages,

@@ -29,6 +29,7 @@ NODE = {"name": "Shop", "importance": 1}
         ("post", "design/nodes", {**NODE, "parent": NOBODY}, "parent"),
         ("post", "design/nodes", {**NODE, "importance": 99}, "importance"),
         ("post", "design/placements", {"tasks": [1], "node": NOBODY}, "node"),
+        ("post", "design/balance", {"shares": None, "pool": NOBODY}, "pool"),
         ("post", "retention/rules", {"what": "practice", "days": 9, "pool": NOBODY}, "pool"),
         ("post", "benchmarks", {"benchmark": "pool:none"}, "benchmark"),
         ("post", "evaluations", {"run": "no-such-run"}, "run"),

@@ -120,6 +120,10 @@ def test_graphs_are_read_with_every_fault() -> None:
     wrong = b"application,function,part,importance\n,a,,1\nshop,,pay,1\nshop,,,x\nshop,,,1\nshop,,,1\na,b,c,1,2\n"
     _rows, faults = graph_read(wrong, "csv")
     assert [fault.row for fault in faults] == [1, 2, 3, 5, 6]
+    partly = b"application,frequency,benefit\nshop,8,5\n"
+    assert [one.reason for one in graph_read(partly, "csv")[1]] == [
+        "frequency, benefit and transfer are given together"
+    ]
 
 
 @pytest.mark.parametrize("data", [b"{", b'{"application": "shop"}', b"\xff\xfe", b"[[[[" * 4_000])

@@ -9,7 +9,8 @@ from django.db.models import Count, Q, QuerySet
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.design.coverage import TARGET_ATTEMPTS, Cell, CoverageNode, gaps, weights
-from annotation_app.design.difficulty import LEVELS, Level, guess_rubric, level_of
+from annotation_app.design.difficulty import LEVELS, RUBRIC_SCALE, Level, guess_rubric, level_of
+from annotation_app.design.importance import WEIGHTS, Measures
 from annotation_app.design.models import Node, Placement, Suggestion, Writer, Writing
 from annotation_app.design.schemas import (
     CellOut,
@@ -42,7 +43,7 @@ def design_page(*, user: User) -> DesignPage:
     nodes = list(Node.objects.all())
     places = [CoverageNode(node.pk, node.parent_id, node.importance) for node in nodes]
     weighed, own = weights(places), _own_cells()
-    accepted = {Cell(node, cast(Level, level)): counts[2] for (node, level), counts in own.items()}
+    accepted = _accepted_of(own)
     whole = _summed(places, own)
     return DesignPage(
         nodes=tuple(
@@ -51,6 +52,8 @@ def design_page(*, user: User) -> DesignPage:
                 parent=node.parent_id,
                 name=node.name,
                 importance=node.importance,
+                measures=measures_of(node),
+                measured_by=node.measured_by,
                 weight=weighed.get(node.pk, 0.0),
                 cells=tuple(
                     CellOut(level=level, tasks=counts[0], done=counts[1], accepted=counts[2])
@@ -64,6 +67,8 @@ def design_page(*, user: User) -> DesignPage:
         unplaced=tasks_unplaced().count(),
         writers=tuple(WriterOut(id=one.pk, name=str(one)) for one in Writer.objects.all()),
         wanted=TARGET_ATTEMPTS,
+        rubric=RUBRIC_SCALE,
+        importance_weights=WEIGHTS,
     )
 
 
@@ -74,7 +79,7 @@ def placed_page(*, user: User, node_id: int | None, level: int | None, after: in
     found = tasks_unplaced()
     if node_id is not None:
         node_of(node_id=node_id)
-        found = _tasks().filter(placement__node__in=below(node_id))
+        found = design_tasks().filter(placement__node__in=below(node_id))
         if level is not None:
             found = found.filter(placement__level=level)
     rows = list(found.filter(pk__gt=after).select_related("pool", "placement").order_by("pk")[: PAGE + 1])
@@ -89,7 +94,7 @@ def placed_page(*, user: User, node_id: int | None, level: int | None, after: in
 
 def tasks_unplaced() -> QuerySet[Task]:
     """Tasks that stand under no node."""
-    return _tasks().filter(Q(placement__isnull=True) | Q(placement__node__isnull=True))
+    return design_tasks().filter(Q(placement__isnull=True) | Q(placement__node__isnull=True))
 
 
 def node_of(*, node_id: int, field: str = "node_id") -> Node:
@@ -120,7 +125,23 @@ def graph_rows(*, user: User) -> Iterator[GraphRow]:
     paths = node_paths()
     for node in sorted(Node.objects.all(), key=lambda node: paths[node.pk]):
         application, function, part = (*paths[node.pk], "", "")[:3]
-        yield GraphRow(application=application, function=function, part=part, importance=node.importance)
+        yield GraphRow(
+            application=application,
+            function=function,
+            part=part,
+            importance=node.importance,
+            frequency=node.frequency,
+            benefit=node.benefit,
+            transfer=node.transfer,
+            source=node.measured_by,
+        )
+
+
+def measures_of(node: Node) -> Measures | None:
+    """What a node's importance follows from; None where it is typed."""
+    if node.frequency is None or node.benefit is None or node.transfer is None:
+        return None
+    return Measures(frequency=node.frequency, benefit=node.benefit, transfer=node.transfer)
 
 
 def node_paths() -> dict[int, tuple[str, ...]]:
@@ -133,8 +154,18 @@ def node_paths() -> dict[int, tuple[str, ...]]:
     return {key: path(node) for key, node in nodes.items()}
 
 
-def _tasks() -> QuerySet[Task]:
+def design_tasks() -> QuerySet[Task]:
+    """Every task but those of practice."""
     return Task.objects.filter(pool__practice=False)
+
+
+def accepted_by_cell() -> dict[Cell, int]:
+    """Accepted attempts of each node at each level, without what is below it."""
+    return _accepted_of(_own_cells())
+
+
+def _accepted_of(own: dict[tuple[int, int], tuple[int, int, int]]) -> dict[Cell, int]:
+    return {Cell(node, cast(Level, level)): counts[2] for (node, level), counts in own.items()}
 
 
 def _own_cells() -> dict[tuple[int, int], tuple[int, int, int]]:
