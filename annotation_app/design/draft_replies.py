@@ -48,13 +48,13 @@ MAX_REPLY_LENGTH = 100_000
 """Characters of a reply that are read."""
 MAX_STATEMENTS = 12
 """Preconditions, and success criteria."""
-MAX_TEXT_LENGTH, MAX_STATEMENT_LENGTH = 2_000, 300
+MIN_TEXT_LENGTH, MAX_TEXT_LENGTH, MAX_STATEMENT_LENGTH = 3, 2_000, 300
 MAX_LEFT_OUT, MAX_SHOWN = 200, 200
 TEXT_KEYS = ("text", "task", "instruction", "query")
 CRITERIA_KEYS = ("criteria", "success_criteria")
 
 _VAGUE = re.compile(
-    r"\b(?:looks?|seems?|feels?|appears?) (?:\w+ )?(?:good|right|nice|fine|correct|ok(?:ay)?|professional|clean|great)\b"
+    r"\b(?:looks?|seems?|feels?|appears?) (?:\w+ )?(?:good|right|nice|fine|correct|ok(?:ay)?|professional|clean)\b"
     r"|\bworks? (?:\w+ )?(?:well|fine|properly|correctly|as (?:expected|intended))\b"
     r"|\b(?:as (?:expected|intended|required|desired)|satisf\w+|happy|user.friendly|easy to (?:read|use|understand))\b"
     r"|\b(?:task|it|everything|work|job) (?:is|was|has been) (?:\w+ )?(?:done|complete[d]?|finished|ok(?:ay)?|good|"
@@ -139,9 +139,7 @@ def share_out(count: int, expertises: Sequence[Expertise], scopes: Sequence[Scop
     kinds = [(one, scope) for one in EXPERTISES if one in expertises for scope in SCOPES if scope in scopes]
     each, more = divmod(count, len(kinds))
     counts = [each + (place < more) for place in range(len(kinds))]
-    return tuple(
-        Cell(expertise=one, scope=scope, count=n) for (one, scope), n in zip(kinds, counts, strict=True) if n
-    )
+    return tuple(Cell(expertise=one, scope=scope, count=n) for (one, scope), n in zip(kinds, counts, strict=True) if n)
 
 
 _PEOPLE: Mapping[Expertise, str] = {
@@ -238,17 +236,8 @@ def _read(found: Mapping[str, Any], topic: Topic, cell: Cell) -> DraftContent | 
 
     criteria = _texts(next((found[key] for key in CRITERIA_KEYS if key in found), None))
     preconditions = _texts(found.get("preconditions"))
-    if len(text) < 3:
-        return fault("empty")
-    if len(text) > MAX_TEXT_LENGTH:
-        return fault("too_long")
-    for statement in (*criteria, *preconditions):
-        if len(statement) > MAX_STATEMENT_LENGTH:
-            return fault("too_long", statement)
-    if not criteria:
-        return fault("no_criterion")
-    if max(len(criteria), len(preconditions)) > MAX_STATEMENTS:
-        return fault("too_many_statements")
+    if (reason := _size_fault(text, criteria, preconditions)) is not None:
+        return fault(reason, max((*criteria, *preconditions), key=len, default="") if reason == "too_long" else "")
     try:
         rubric = Rubric.model_validate(found.get("rubric") or {})
         draft = DraftContent(
@@ -268,6 +257,17 @@ def _read(found: Mapping[str, Any], topic: Topic, cell: Cell) -> DraftContent | 
     if scope_of(draft.applications) != cell.scope:
         return fault("wrong_scope", ", ".join(draft.applications))
     return draft
+
+
+def _size_fault(text: str, criteria: Sequence[str], preconditions: Sequence[str]) -> LeftOutReason | None:
+    """What is missing of a draft or too much of it."""
+    if len(text) < MIN_TEXT_LENGTH:
+        return "empty"
+    if len(text) > MAX_TEXT_LENGTH or any(len(one) > MAX_STATEMENT_LENGTH for one in (*criteria, *preconditions)):
+        return "too_long"
+    if max(len(criteria), len(preconditions)) > MAX_STATEMENTS:
+        return "too_many_statements"
+    return None if criteria else "no_criterion"
 
 
 def _applications(said: Any, topic: Topic) -> tuple[str, ...]:

@@ -42,7 +42,5 @@ def _write_cells(request_id: UUID, plan: DraftPlan) -> None:
         reply = asyncio.run(ask_writer(plan.server, prompt))
         drafts, left_out = parse_drafts(reply, topic, cell)
         digest = prompt_digest([Message(role="user", content=prompt)])
-        if not services.draft_cell_store(
-            request_id=request_id, drafts=drafts, left_out=left_out, prompt_sha256=digest
-        ):
+        if not services.draft_cell_store(request_id=request_id, drafts=drafts, left_out=left_out, prompt_sha256=digest):
             return

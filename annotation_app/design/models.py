@@ -93,7 +93,6 @@ class WriterRequest(models.Model):
     """What a model is asked for in the background."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    writer = models.ForeignKey(Writer, on_delete=models.PROTECT, related_name="%(class)ss")
     count = models.PositiveSmallIntegerField()
     status = models.CharField(max_length=9, choices=WritingState.choices, default=WritingState.QUEUED)
     error = models.TextField(blank=True)
@@ -111,6 +110,7 @@ class Writing(WriterRequest):
     """A request for other wordings of one task."""
 
     task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="writings")
+    writer = models.ForeignKey(Writer, on_delete=models.PROTECT, related_name="writings")
 
     class Meta(WriterRequest.Meta):
         constraints = [
@@ -144,6 +144,7 @@ class DraftRequest(WriterRequest):
     worker that takes it up again leaves out those that are done."""
 
     node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="draft_requests")
+    writer = models.ForeignKey(Writer, on_delete=models.PROTECT, related_name="draft_requests")
     cells: DocumentField[tuple[Cell, ...]] = DocumentField(tuple[Cell, ...])
     cells_done = models.PositiveSmallIntegerField(default=0)
     persona = models.CharField(max_length=200, blank=True)

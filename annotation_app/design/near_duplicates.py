@@ -12,8 +12,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 
 from annotation_app.design.wording_lists import (
+    ASKING_ACTS,
     CHINESE_LIGHT,
     CHINESE_NEGATIONS,
     CHINESE_VERBS,
@@ -22,6 +24,8 @@ from annotation_app.design.wording_lists import (
     MONTHS,
     NEGATIONS,
     NUMBER_WORDS,
+    OBJECTS_BEGINNINGS,
+    OPPOSITES,
     SMALL_TALK,
     STOP_WORDS,
     SUBJECTS_VERBS,
@@ -39,19 +43,34 @@ MAX_ASIDE = 7
 """Words or Chinese characters."""
 TAKEN = "§"
 """Stands where a literal was."""
-_PLACE = re.compile(r"\W*(?:in|on|at|from|to|for|with|by|into|onto|under|inside|within|using|of)\b", re.IGNORECASE)
+_LOCATION = re.compile(r"\W*(?:in|on|at|from|to|for|with|by|into|onto|under|inside|within|using|of)\b", re.IGNORECASE)
+_SWITCHED = re.compile(r"\b(?:turn|switch)(?:ed|ing|es|s)?\b((?:\s+[\w-]+){0,4}?)\s+(on|off)\b", re.IGNORECASE)
 _LIGHT_VERB = re.compile(r"\b(?:put|set|make|let|get|give|go|take|use)\b|\b(?:it|them)\W*$", re.IGNORECASE)
 _CLAUSE = re.compile(r"(?<=[.!?:;])\s|(?<=[。！？：；，])|(?:(?<=^)|(?<=[.!?]\s))(?=(?i:if|when)\b)|,(?=\s)")
 _QUOTED = re.compile(r"[“\"「『]([^”\"」』]*)[”\"」』]|(?<!\w)['‘]([^'’]+)['’](?!\w)")
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\w+|[\w~./-]*[/\\][\w./-]+|\b[\w-]+\.[A-Za-z]\w{0,4}\b")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|[.!?:;,，。！？：；、]")
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|[.!?:;,，。！？：；、§]")
 _CHINESE = re.compile(r"[一-鿿]")
 _ENDING = re.compile(r"(?<=\w{3})(?:'s|ies|es|s|ied|ed|ing)$")
 _LIGHT = re.compile("|".join(sorted(CHINESE_LIGHT, key=len, reverse=True)))
 _NEGATED = re.compile("|".join(CHINESE_NEGATIONS))
 _VERB_OF = {verb: f"<{line[0]}>" for line in CHINESE_VERBS for verb in line}
 _CHINESE_VERB = re.compile("|".join(sorted(_VERB_OF, key=len, reverse=True)))
+
+
+class _Place(Enum):
+    """Where in a clause a word stands; JOINED is behind a comma or a conjunction."""
+
+    BEGINNING = auto()
+    JOINED = auto()
+    INSIDE = auto()
+
+
+_PLACE_BEHIND = {word: _Place.JOINED for word in ("and", "then", "to", ",")} | {
+    word: _Place.BEGINNING for word in ("please", "you", "kindly")
+}
+_PLACE_BEHIND[TAKEN] = _Place.INSIDE
 
 
 def _stem(word: str) -> str:
@@ -64,6 +83,7 @@ def _stem(word: str) -> str:
 
 
 _WEAK = frozenset(f"<{verb}>" for verb in WEAK_ACTS)
+_ASKING = frozenset(f"<{verb}>" for verb in ASKING_ACTS)
 _ACT_OF = {_stem(verb): f"<{line[0]}>" for line in ENGLISH_VERBS for verb in line}
 
 
@@ -76,8 +96,10 @@ class Wording:
         names: Words that stand capitalised within a sentence.
         words: Content words, each by its stem, and Chinese characters.
         acts: Known verbs, by the first of their line.
-        leading: Content words where a verb stands in an imperative: first in a clause.
+        leading: Content words where the verb of an imperative stands: first in a sentence, or behind "and" or a comma
+            with an object behind them.
         negated: What stands behind negations.
+        opposites: Words that another one is the opposite of, such as "before".
         asides: Words of the first and the last clause where these have no literal, known act or negation: "if you have
             a minute", "cheers". They count as nothing where the other text has none of them.
     """
@@ -88,17 +110,20 @@ class Wording:
     acts: frozenset[str]
     leading: frozenset[str]
     negated: frozenset[str]
+    opposites: frozenset[str] = frozenset()
     asides: tuple[frozenset[str], ...] = ()
 
 
 def read_wording(text: str) -> Wording:
     """What a text says, apart from how it is put."""
     literals, text = _take_literals(re.sub(SMALL_TALK, " ", text, flags=re.IGNORECASE))
+    text = _SWITCHED.sub(lambda match: f"{'enable' if match[2].lower() == 'on' else 'disable'} {match[1]}", text)
     clauses = [clause for clause in _CLAUSE.split(text) if clause.strip()]
     ends = {clauses[0], clauses[-1]} if len(clauses) > 1 else set[str]()
     asides = [_read_clauses(clause, Counter()) for clause in ends if _may_be_aside(clause)]
     return replace(
         _read_clauses(text, literals),
+        opposites=frozenset(OPPOSITES.keys() & {*re.findall(r"[a-z]+", text.lower()), *_CHINESE.findall(text)}),
         asides=tuple(one.words for one in asides if not (one.acts or one.negated or one.names)),
     )
 
@@ -109,45 +134,49 @@ def _may_be_aside(clause: str) -> bool:
         and len(clause.split()) <= MAX_ASIDE
         and len(_CHINESE.findall(clause)) <= MAX_ASIDE
         and not re.search("[里上中内在把将]", clause)
-        and not _PLACE.match(clause)
+        and not _LOCATION.match(clause)
         and not _LIGHT_VERB.search(clause)
     )
 
 
 def _read_clauses(text: str, literals: Counter[str]) -> Wording:
     chinese, negated_chinese, acts_chinese = _read_chinese(text)
-    names, words, acts, leading, negated = set[str](), set(chinese), set(acts_chinese), set[str](), set(negated_chinese)
-    is_first, is_negated, is_start = True, False, True
+    names, words, acts, leading, negated = set[str](), {*chinese}, {*acts_chinese}, set[str](), {*negated_chinese}
     tokens = _WORD.findall(_CHINESE.sub(" ", text))
-    for token, following in zip(tokens, (*tokens[1:], ""), strict=True):
-        lower = token.lower()
+    place, is_start, is_negated = _Place.BEGINNING, True, False
+    for token, following in zip(tokens, (*tokens[1:], ""), strict=False):
+        lower, stem = token.lower(), _stem(token)
         if not token[0].isalpha():
-            is_first, is_start = True, is_start or token in ".!?:"
-            continue
-        if lower in NEGATIONS or lower.endswith("n't"):
-            is_negated, is_first = True, True
-            continue
-        if lower in NUMBER_WORDS and lower != "one":
+            place = _PLACE_BEHIND.get(token, _Place.BEGINNING)
+            is_start = is_start or token in ".!?:"
+        elif lower in NEGATIONS or lower.endswith("n't"):
+            is_negated, place = True, _Place.BEGINNING
+        elif lower in NUMBER_WORDS and lower != "one":
             literals[NUMBER_WORDS[lower]] += 1
-            continue
-        stem = _stem(token)
-        if lower in STOP_WORDS or lower.removesuffix("'s") in STOP_WORDS:
-            is_first = lower in ("and", "then", "to", "please", "you", "kindly") or (is_first and is_start)
-            is_first = is_first and lower not in ("the", "a", "an", "my", "our", "your", "its", "their", "this", "these")
-            is_start = False
-            continue
-        if token[0].isupper() and not is_start:
-            names.add(stem)
-        if is_negated:
-            negated.add(_ACT_OF.get(stem, stem))
-            is_negated = False
-        if stem in _ACT_OF:
-            acts.add(_ACT_OF[stem])
-        elif is_first and not lower.endswith("'s") and following.lower() not in SUBJECTS_VERBS:
-            leading.add(stem)
-        words.add(_ACT_OF.get(stem, stem))
-        is_first = is_start = False
-    return Wording(literals, frozenset(names), frozenset(words), frozenset(acts), frozenset(leading), frozenset(negated))
+        elif lower in STOP_WORDS or lower.removesuffix("'s") in STOP_WORDS:
+            place, is_start = _PLACE_BEHIND.get(lower, _Place.INSIDE), False
+        else:
+            act = _ACT_OF.get(stem, stem)
+            if token[0].isupper() and not is_start:
+                names.add(stem)
+            if is_negated:
+                negated.add(act)
+            if act != stem:
+                acts.add(act)
+            elif _is_verb(lower, following, place):
+                leading.add(stem)
+            words.add(act)
+            place, is_start, is_negated = _Place.INSIDE, False, False
+    return Wording(
+        literals, frozenset(names), frozenset(words), frozenset(acts), frozenset(leading), frozenset(negated)
+    )
+
+
+def _is_verb(word: str, following: str, place: "_Place") -> bool:
+    """Whether an unknown word at this place of a clause is taken for the verb of an imperative."""
+    if place is _Place.INSIDE or word.endswith("'s") or following.lower() in SUBJECTS_VERBS:
+        return False
+    return place is _Place.BEGINNING or following == TAKEN or following.lower() in OBJECTS_BEGINNINGS
 
 
 def similarity(one: Wording, other: Wording) -> float:
@@ -156,16 +185,18 @@ def similarity(one: Wording, other: Wording) -> float:
         return 0.0
     if not (_has_names(one, other) and _has_names(other, one)):
         return 0.0
+    if any(OPPOSITES[word] in other.opposites - one.opposites for word in one.opposites - other.opposites):
+        return 0.0
     both = one.words & other.words
     mine, theirs = _without_asides(one, both), _without_asides(other, both)
     mine_acts, their_acts = mine & one.acts, theirs & other.acts
     mine_verbs, their_verbs = mine_acts | mine & one.leading, their_acts | theirs & other.leading
-    if mine_acts and their_acts:
+    if mine_acts and their_acts and not mine_acts | their_acts <= _ASKING:
         return 0.0
     if not (mine_acts <= _WEAK or their_verbs) or not (their_acts <= _WEAK or mine_verbs):
         return 0.0
-    mine_left = mine - (mine_verbs if their_verbs else mine_acts)
-    theirs_left = theirs - (their_verbs if mine_verbs else their_acts)
+    mine_left = mine - mine_verbs
+    theirs_left = theirs - their_verbs
     added = mine_left or theirs_left
     if (mine_left and theirs_left) or len(added) > MAX_ADDED_SHARE * max(1, len(both)):
         return 0.0

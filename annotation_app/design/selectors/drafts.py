@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from annotation_app.accounts.models import User
 from annotation_app.design.difficulty import level_of
@@ -110,9 +110,7 @@ def draft_matches(drafts: Sequence[TaskDraft], *, pool: Pool | None) -> dict[int
         draft, match = drafts[place], known[other]
         if (match.kind, match.id) != ("draft", draft.pk) and not (match.kind == "task" and match.id in own):
             matches[draft.pk].append(match.model_copy(update={"similarity": similarity}))
-    return {
-        key: tuple(sorted(found, key=lambda one: -one.similarity)[:MAX_MATCHES]) for key, found in matches.items()
-    }
+    return {key: tuple(sorted(found, key=lambda one: -one.similarity)[:MAX_MATCHES]) for key, found in matches.items()}
 
 
 def draft_request_out(request: DraftRequest) -> DraftRequestOut:
@@ -152,7 +150,8 @@ def _filtered(found: QuerySet[TaskDraft], filters: DraftFilters) -> QuerySet[Tas
     if filters.expertise:
         found = found.filter(expertise=filters.expertise)
     if filters.scope:
-        found = found.filter(applications__len__gt=1) if filters.scope == "several" else found.filter(applications__len=1)
+        several = Q(applications__len__gt=1)
+        found = found.filter(several if filters.scope == "several" else ~several)
     if filters.state:
         found = found.filter(state=filters.state)
     if filters.written_by:
@@ -161,12 +160,13 @@ def _filtered(found: QuerySet[TaskDraft], filters: DraftFilters) -> QuerySet[Tas
 
 
 def _draft_out(draft: TaskDraft, matches: Iterable[DraftMatch]) -> DraftOut:
+    content = content_of(draft)
     return DraftOut(
         id=draft.pk,
-        content=content_of(draft),
+        content=content,
         scope=scope_of(draft.applications),
         level=level_of(draft.rubric),
-        level_contradicted=is_level_contradicted(draft.expertise, draft.rubric),
+        level_contradicted=is_level_contradicted(content.expertise, content.rubric),
         state=draft.state,
         writer=str(draft.request.writer) if draft.request else "",
         author=str(draft.written_by.name or draft.written_by.username) if draft.written_by else "",

@@ -12,7 +12,7 @@ from annotation_app.accounts.selectors import role_check
 from annotation_app.audit.services import audit_record
 from annotation_app.audit.verbs import Verb
 from annotation_app.design.difficulty import guess_rubric, level_of
-from annotation_app.design.models import DraftRequest, Placement, Suggestion, Writer, Writing
+from annotation_app.design.models import Placement, Suggestion, Writer, Writing
 from annotation_app.design.schemas import WriterIn, WritingIn, WritingPlan
 from annotation_app.design.services.requests import (
     request_begin,
@@ -50,7 +50,7 @@ def writer_delete(*, user: User, writer_id: int) -> None:
     writer = Writer.objects.select_for_update().filter(pk=writer_id).first()
     if writer is None:
         raise NotFound("There is no such model.", field="writer_id")
-    if writer.writings.exists() or DraftRequest.objects.filter(writer=writer).exists():
+    if writer.writings.exists() or writer.draft_requests.exists():
         raise Conflict("It has written tasks: what it said is kept.", code="writer_used")
     writer.delete()
     audit_record(

@@ -12,7 +12,7 @@ from benchmarks.parts.factory.paraphrases import CHINESE, CHINESE_VALUES, ENGLIS
 from benchmarks.parts.figures import floor_share
 
 SEED = 688
-PAIRS = 260
+PAIRS = 500
 """Paraphrases, and as many near misses."""
 CHINESE_SHARE = 0.2
 OPENINGS = ("", "", "", "If you have a minute: ", "Here is what to do next. ", "Would you be so kind: ", "Next job: ")
@@ -91,6 +91,11 @@ class Pair:
     kind: str
     family: int
 
+    @property
+    def is_held_out(self) -> bool:
+        """Whether the detector was written without a look at its errors in this family: every fourth one."""
+        return self.family % 4 == 2
+
 
 def write_pairs(rng: random.Random, count: int) -> list[Pair]:
     """As many paraphrases as near misses, of all families and kinds in turn."""
@@ -130,7 +135,10 @@ def _near_miss(
             return None
         word, changed = rng.choice(swaps)
         return one.format(**values), _swap(other, word, changed).format(**values), kind
-    changed_values = {**values, kind: rng.choice([one for one in _choices(family, kind, is_chinese) if one != values[kind]])}
+    changed_values = {
+        **values,
+        kind: rng.choice([one for one in _choices(family, kind, is_chinese) if one != values[kind]]),
+    }
     return one.format(**values), other.format(**changed_values), kind
 
 
@@ -177,12 +185,14 @@ def measure_duplicates(pairs: Sequence[Pair] | None = None) -> dict[str, object]
     same = [place for place, pair in enumerate(pairs) if pair.kind == "paraphrase"]
     right = len(hits.intersection(same))
     wrong = Counter(pairs[place].kind for place in hits.difference(same))
+    held_out = [place for place in same if pairs[place].is_held_out]
     apart = sum(pairs[one].family != pairs[other].family for one, other, _ in found)
     return {
         "paraphrases": len(same),
         "near_misses": len(pairs) - len(same),
         "duplicates_recall": floor_share(right, len(same)),
         "duplicates_precision": floor_share(right, len(hits)),
+        "duplicates_recall_held_out": floor_share(len(hits.intersection(held_out)), len(held_out)),
         "near_misses_taken_for_duplicates": dict(sorted(wrong.items())),
         "duplicates_of_other_families": apart,
     }
