@@ -61,13 +61,6 @@ def draft_add(request: HttpRequest, body: DraftIn) -> Status[DraftAdded]:
     return Status(201, DraftAdded(id=services.draft_add(user=user_of(request), wanted=body).pk))
 
 
-@router.patch("/design/drafts/{draft_id}", response={204: None})
-def draft_change(request: HttpRequest, draft_id: RowId, body: DraftContent) -> Status[None]:
-    """Edit a draft that waits for a decision."""
-    services.draft_change(user=user_of(request), draft_id=draft_id, content=body)
-    return Status(204, None)
-
-
 @router.post("/design/drafts/check", response=list[DraftCheck])
 def drafts_check(request: HttpRequest, body: DraftCheckIn) -> list[DraftCheck]:
     """Which of these drafts say the same as another draft of their application, or as a task of the pool."""
@@ -106,4 +99,11 @@ def drafts_request(request: HttpRequest, body: DraftRequestIn) -> Status[DraftRe
 def drafts_cancel(request: HttpRequest, request_id: UUID) -> Status[None]:
     """Want no more drafts of a request; those that are there stay."""
     services.draft_request_cancel(user=user_of(request), request_id=request_id)
+    return Status(204, None)
+
+
+@router.patch("/design/drafts/{draft_id}", response={204: None})
+def draft_change(request: HttpRequest, draft_id: RowId, body: DraftContent) -> Status[None]:
+    """Edit a draft that waits for a decision."""
+    services.draft_change(user=user_of(request), draft_id=draft_id, content=body)
     return Status(204, None)
