@@ -12,6 +12,13 @@ export interface Address {
   readonly search: URLSearchParams;
 }
 
+const DRAFT = {
+  text: "Send Ann a mail about lunch.",
+  expertise: "novice",
+  applications: ["Mail"],
+  criteria: ["The folder Sent shows a mail to Ann"],
+} as const;
+
 type CallsOf = (address: Address) => readonly ApiCall[];
 
 const SERVER = { revision: "r1", base_url: "http://127.0.0.1:8095/v1", model: "my-model" };
@@ -126,6 +133,13 @@ export const PAGE_CALLS: Readonly<Record<string, CallsOf>> = {
     apiCall("call.add_node", "POST", "/design/nodes", { name: "Spreadsheets", importance: 3 }),
     apiCall("call.place_tasks", "POST", "/design/placements", { tasks: [1], node: 1 }),
     apiCall("call.derive_suites", "POST", "/design/suites"),
+  ],
+  "design/drafts": ({ search }) => [
+    apiCall("call.drafts", "GET", `/design/drafts?${new URLSearchParams({ node: search.get("node") ?? ID }).toString()}`),
+    apiCall("call.add_draft", "POST", "/design/drafts", { node: 1, content: DRAFT }),
+    apiCall("call.request_drafts", "POST", "/design/draft-requests", { node: 1, writer: 1, count: 6, expertises: ["novice", "expert"] }),
+    apiCall("call.check_drafts", "POST", "/design/drafts/check", { drafts: [1], pool: 1 }),
+    apiCall("call.accept_drafts", "POST", "/design/drafts/accept", { drafts: [1], pool: 1 }),
   ],
   flywheel: () => [
     apiCall("call.flywheels", "GET", "/wheels"),

@@ -2,6 +2,7 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { Link } from "react-router";
 
 import type { DesignPage as Design } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
@@ -89,6 +90,9 @@ function GraphTools({ admin, design }: { admin: boolean; design: Design }) {
           <WriterForm />
         </>
       )}
+      <Button component={Link} to="/design/drafts" variant="default" size="compact-sm">
+        {t("drafts.title")}
+      </Button>
       <DownloadButton href="/api/design/graph.csv" label="CSV" />
     </>
   );
