@@ -58,7 +58,7 @@ _VAGUE = re.compile(
     r"|\bworks? (?:\w+ )?(?:well|fine|properly|correctly|as (?:expected|intended))\b"
     r"|\b(?:as (?:expected|intended|required|desired)|satisf\w+|happy|user.friendly|easy to (?:read|use|understand))\b"
     r"|\b(?:task|it|everything|work|job) (?:is|was|has been) (?:\w+ )?(?:done|complete[d]?|finished|ok(?:ay)?|good|"
-    r"correct|right|successful)\W*$"
+    r"correct|right|successful)(?: \w+ly)?\W*$"
     r"|^\W*(?:successful(?:ly)?|success|done|completed?|correct(?:ness|ly)?|accura(?:cy|te)|quality|finished)\W*$"
     r"|看起来(?:很|挺|不错|正确|好)|(?:用户|使用者)(?:很|感到)?满意|符合(?:预期|要求|期望)|正常工作|顺利(?:完成|进行)"
     r"|^\W*(?:任务|一切|操作)?(?:已|都|成功)*(?:完成|成功|正确|做好)了?\W*$",

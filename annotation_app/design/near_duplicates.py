@@ -52,7 +52,7 @@ _ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\w+|[\w~./-]*[/\\][\w./-
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|[.!?:;,，。！？：；、§]")
 _CHINESE = re.compile(r"[一-鿿]")
-_ENDING = re.compile(r"(?<=\w{3})(?:'s|ies|es|s|ied|ed|ing)$")
+_ENDING = re.compile(r"(?<=\w{3})(?:ies|es|s|ied|ed|ing)$")
 _LIGHT = re.compile("|".join(sorted(CHINESE_LIGHT, key=len, reverse=True)))
 _NEGATED = re.compile("|".join(CHINESE_NEGATIONS))
 _VERB_OF = {verb: f"<{line[0]}>" for line in CHINESE_VERBS for verb in line}
@@ -75,7 +75,8 @@ _PLACE_BEHIND[TAKEN] = _Place.INSIDE
 
 def _stem(word: str) -> str:
     """A word without its ending, alike for all its forms in most cases."""
-    lower = IRREGULAR_VERBS.get(word.lower(), word.lower())
+    word = word.lower().removesuffix("'s")
+    lower = IRREGULAR_VERBS.get(word, word)
     stem = _ENDING.sub(lambda match: "y" if match[0].startswith("ie") else "", lower)
     if stem != lower and len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "lsz":
         stem = stem[:-1]  # cropped, planned
