@@ -41,6 +41,8 @@ MAX_ADDED_SHARE = 0.5
 """Words that one text alone may have, of those that both have."""
 MAX_ASIDE = 7
 """Words or Chinese characters."""
+MAX_NEGATED = 30
+"""Chinese characters behind a negation that are read."""
 TAKEN = "§"
 """Stands where a literal was."""
 _LOCATION = re.compile(r"\W*(?:in|on|at|from|to|for|with|by|into|onto|under|inside|within|using|of)\b", re.IGNORECASE)
@@ -145,11 +147,11 @@ def _read_clauses(text: str, literals: Counter[str]) -> Wording:
     names, words, acts, leading, negated = set[str](), {*chinese}, {*acts_chinese}, set[str](), {*negated_chinese}
     tokens = _WORD.findall(_CHINESE.sub(" ", text))
     place, is_start, is_negated = _Place.BEGINNING, True, False
-    for token, following in zip(tokens, (*tokens[1:], ""), strict=False):
-        lower, stem = token.lower(), _stem(token)
-        if not token[0].isalpha():
-            place = _PLACE_BEHIND.get(token, _Place.BEGINNING)
-            is_start = is_start or token in ".!?:"
+    for part, following in zip(tokens, (*tokens[1:], ""), strict=False):
+        lower, stem = part.lower(), _stem(part)
+        if not part[0].isalpha():
+            place = _PLACE_BEHIND.get(part, _Place.BEGINNING)
+            is_start = is_start or part in ".!?:"
         elif lower in NEGATIONS or lower.endswith("n't"):
             is_negated, place = True, _Place.BEGINNING
         elif lower in NUMBER_WORDS and lower != "one":
@@ -158,7 +160,7 @@ def _read_clauses(text: str, literals: Counter[str]) -> Wording:
             place, is_start = _PLACE_BEHIND.get(lower, _Place.INSIDE), False
         else:
             act = _ACT_OF.get(stem, stem)
-            if token[0].isupper() and not is_start:
+            if part[0].isupper() and not is_start:
                 names.add(stem)
             if is_negated:
                 negated.add(act)
@@ -259,7 +261,7 @@ def _read_chinese(text: str) -> tuple[set[str], set[str], set[str]]:
     acts, negated = set[str](), set[str]()
     text = "".join(re.findall(r"[一-鿿]+|[^\w\s]", text))
     for match in _NEGATED.finditer(text):
-        rest = _LIGHT.sub("", re.split(r"[^\w]", text[match.end() :])[0])
+        rest = _LIGHT.sub("", re.split(r"[^\w]", text[match.end() : match.end() + MAX_NEGATED])[0])
         verb = _CHINESE_VERB.search(rest)
         negated.add(_VERB_OF[verb[0]] if verb else rest[:1])
     text = _NEGATED.sub(" ", text)

@@ -17,7 +17,7 @@ export function RequestState({ request, admin }: { request: DraftRequestOut; adm
     <section className={styles.request} aria-label={t("drafts.request")}>
       <div className={styles.head}>
         <p role="status" className={styles.text} data-failed={status === "failed" || undefined}>
-          {t(`drafts.request.${status === "queued" ? "running" : status}`, { writer, drafts, count, done: cells_done, cells, why: request.error })}
+          {t(`drafts.request.${status === "queued" ? "running" : status}`, { writer, drafts, wanted: count, done: cells_done, cells, why: request.error })}
         </p>
         {running && admin && (
           <Button size="compact-xs" variant="default" loading={change.isPending} onClick={() => change.mutate({ type: "cancel", request: id })}>
