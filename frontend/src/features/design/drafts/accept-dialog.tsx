@@ -59,6 +59,7 @@ export function AcceptDialog({ drafts, pools, poolId, onPool, onClose, onDone }:
             description={t("drafts.pool.machine", { platform: pool.platform, image: pool.image })}
             allowDeselect={false}
             searchable
+            openOnFocus={false}
             data={pools.map(({ id, name }) => ({ value: String(id), label: name }))}
             value={String(pool.id)}
             onChange={(value) => {

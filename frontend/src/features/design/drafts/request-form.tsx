@@ -73,6 +73,7 @@ function Fields({ node, overview, change, onDone }: Props) {
           data-autofocus
           label={t("design.writer")}
           allowDeselect={false}
+          openOnFocus={false}
           data={overview.writers.map(({ id, name }) => ({ value: String(id), label: name }))}
           value={String(writer.id)}
           onChange={(value) => value !== null && setWriter(value)}
