@@ -58,10 +58,12 @@ def draft_request_cancel(*, user: User, request_id: UUID) -> None:
     """Want no more of them; the drafts that are there stay. Raises Forbidden and NotFound."""
     role_check(user, Role.ADMIN)
     rows = DraftRequest.objects.filter(pk=request_id)
-    if not rows.exists():
+    node_id = rows.values_list("node_id", flat=True).first()
+    if node_id is None:
         raise NotFound("There is no such request.")
     if request_cancel(rows):
-        audit_record(actor=user, verb="design.drafts_cancelled", subject=f"drafts:{request_id}")
+        details = {"request": str(request_id)}
+        audit_record(actor=user, verb="design.drafts_cancelled", subject=f"node:{node_id}", details=details)
 
 
 def draft_request_begin(*, request_id: UUID) -> DraftPlan | None:

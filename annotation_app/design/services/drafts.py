@@ -38,8 +38,8 @@ def draft_add(*, user: User, wanted: DraftIn) -> TaskDraft:
     node_of(node_id=wanted.node, field="node")
     content = _checked(wanted.content, node_id=wanted.node)
     draft = TaskDraft.objects.create(node_id=wanted.node, written_by=user, **draft_columns(content))
-    details = {"text": content.text, "expertise": content.expertise}
-    audit_record(actor=user, verb="design.draft_added", subject=f"draft:{draft.pk}", details=details)
+    details = {"draft": draft.pk, "text": content.text, "expertise": content.expertise}
+    audit_record(actor=user, verb="design.draft_added", subject=f"node:{draft.node_id}", details=details)
     return draft
 
 
@@ -54,8 +54,8 @@ def draft_change(*, user: User, draft_id: int, content: DraftContent) -> None:
         setattr(draft, name, value)
     draft.written_by = user
     draft.save(update_fields=[*columns, "written_by"])
-    details = {"before": before, "after": content_of(draft).model_dump(mode="json")}
-    audit_record(actor=user, verb="design.draft_changed", subject=f"draft:{draft.pk}", details=details)
+    details = {"draft": draft.pk, "before": before, "after": content_of(draft).model_dump(mode="json")}
+    audit_record(actor=user, verb="design.draft_changed", subject=f"node:{draft.node_id}", details=details)
 
 
 @transaction.atomic(durable=True)

@@ -1,8 +1,7 @@
 """Tasks in several wordings each, written by hand, from which pairs that say the same and near misses are drawn.
 
-A wording has slots. Two wordings of a family with the same values say the same; one value more or less that differs, or
-a negation, makes another task. The wordings use none of the synonyms that the detector of near duplicates knows of
-(`annotation_app/design/near_duplicates.py`); a test holds them apart.
+A wording has slots. Two wordings of a family with the same values say the same; another value or a negation makes
+another task. The wordings differ in order, in grammar and in what is said around the values.
 """
 
 from collections.abc import Mapping

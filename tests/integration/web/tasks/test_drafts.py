@@ -30,7 +30,7 @@ def mail(committed: World) -> Node:
     return Node.objects.create(name="Send", parent=application)
 
 
-def content(text: str = 'Send Ann a mail with the subject "Lunch".', **more: object) -> dict[str, Any]:
+def content(text: str = 'Send Ann a mail with the subject "Lunch".', **more: Any) -> dict[str, Any]:
     """A draft as a person's form sends it."""
     criteria = ["The folder Sent shows a mail to Ann"]
     return {"text": text, "expertise": "novice", "applications": ["Mail"], "criteria": criteria, **more}
@@ -41,7 +41,7 @@ def post(client: Client, path: str, body: object) -> Any:
     return client.post(path, body, content_type=JSON)
 
 
-def add(client: Client, node: Node, text: str, **more: object) -> int:
+def add(client: Client, node: Node, text: str, **more: Any) -> int:
     """The id of a new draft."""
     return int(post(client, PATH, {"node": node.pk, "content": content(text, **more)}).json()["id"])
 
@@ -77,7 +77,7 @@ def test_a_draft_is_edited_and_becomes_a_task_that_judges_can_judge(
 
 
 def test_what_no_task_can_be_made_of_is_refused_with_its_reason(client: Client, mail: Node) -> None:
-    def code(**more: object) -> object:
+    def code(**more: Any) -> object:
         return post(client, PATH, {"node": mail.pk, "content": content(**more)}).json()["code"]
 
     assert code(criteria=["It looks good"]) == "vague_criterion"

@@ -51,7 +51,7 @@ export function DraftItem({ draft, admin, isChosen, onChoose, onEdit, onReopen }
           {t("drafts.original")} <q>{draft.original}</q>
         </p>
       )}
-      {draft.matches.length > 0 && <Matches text={content.text} matches={draft.matches} />}
+      <Matches text={content.text} matches={draft.matches} />
     </>
   );
 }
@@ -94,11 +94,12 @@ function Statements({ title, statements }: { title: string; statements: readonly
 /** What says the same, each beside the draft's own text. */
 export function Matches({ text, matches }: { text: string; matches: readonly DraftMatch[] }) {
   const { t, percent } = useI18n();
+  if (matches.length === 0) return null;
   return (
     <details className={styles.matches} open>
       <summary>{t("drafts.matches", { count: matches.length })}</summary>
       {matches.map(({ kind, id, text: other, similarity }) => (
-        <div key={`${kind} ${id}`} className={styles.beside}>
+        <div key={`${kind} ${id}`} className={styles.comparison}>
           <div>
             <span className={styles.note}>{t("drafts.this_one")}</span>
             <p>{text}</p>

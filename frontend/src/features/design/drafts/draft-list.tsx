@@ -29,91 +29,67 @@ type Opened = { readonly what: "accept" | "reject" | "edit"; readonly drafts: re
 
 export function DraftList({ page, overview, after, onPage, admin }: Props) {
   const { t } = useI18n();
-  const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
-  const [currentId, setCurrentId] = useState(page.items[0]?.id ?? 0);
   const [poolId, setPoolId] = useState<number | null>(null);
   const [opened, setOpened] = useState<Opened>(null);
+  const { current, selection, waiting, concerned, choose, setCurrentId, setChosen, go } = useSelection(page.items);
   const change = useDraftChange();
   const undoable = useUndoable();
-  const place = Math.max(0, page.items.findIndex(({ id }) => id === currentId));
-  const current = page.items[place];
-  const waiting = page.items.filter(({ state }) => state === "waiting");
-  const selection = waiting.filter(({ id }) => chosen.has(id));
-  const concerned = selection.length > 0 ? selection : waiting.filter(({ id }) => id === current?.id);
-  const ids = (drafts: readonly DraftOut[]) => drafts.map(({ id }) => id);
   const open = (what: NonNullable<Opened>["what"], drafts: readonly DraftOut[]) => setOpened({ what, drafts });
   const close = () => setOpened(null);
-  const choose = (id: number, on: boolean) => setChosen(new Set([...chosen].filter((one) => one !== id).concat(on ? id : [])));
-  const go = (step: number) => setCurrentId(page.items[Math.min(page.items.length - 1, Math.max(0, place + step))]?.id ?? 0);
+  const chooseNone = () => setChosen(new Set());
   const reject = (drafts: readonly DraftOut[], reason: string) => {
     close();
-    setChosen(new Set());
+    chooseNone();
     undoable({
-      act: () => change.mutateAsync({ type: "reject", drafts: ids(drafts), reason }),
+      act: () => change.mutateAsync({ type: "reject", drafts: idsOf(drafts), reason }),
       done: t("drafts.rejected", { count: drafts.length }),
-      undo: () => change.mutateAsync({ type: "reopen", drafts: ids(drafts) }),
+      undo: () => change.mutateAsync({ type: "reopen", drafts: idsOf(drafts) }),
     });
   };
   const decides = admin && opened === null;
+  const editable = decides && current?.state === "waiting" ? current : null;
   useCommands([
     { command: draftCommands.next, run: () => go(1) },
     { command: draftCommands.previous, run: () => go(-1) },
-    { command: draftCommands.choose, enabled: decides && current?.state === "waiting", run: () => current && choose(current.id, !chosen.has(current.id)) },
+    { command: draftCommands.choose, enabled: editable !== null, run: () => editable && choose(editable, !selection.includes(editable)) },
     { command: draftCommands.accept, enabled: decides && concerned.length > 0, run: () => open("accept", concerned) },
     { command: draftCommands.reject, enabled: decides && concerned.length > 0, run: () => open("reject", concerned) },
-    { command: draftCommands.edit, enabled: decides && current?.state === "waiting", run: () => current && open("edit", [current]) },
+    { command: draftCommands.edit, enabled: editable !== null, run: () => editable && open("edit", [editable]) },
   ]);
   return (
     <>
       {admin && waiting.length > 0 && (
-        <div className={styles.bulk} role="group" aria-label={t("drafts.chosen", { count: selection.length })}>
-          <span aria-live="polite">{t("drafts.chosen", { count: selection.length })}</span>
-          <Button
-            size="compact-sm"
-            variant="subtle"
-            onClick={() => setChosen(new Set(selection.length === waiting.length ? [] : ids(waiting)))}
-          >
-            {t(selection.length === waiting.length ? "drafts.choose_none" : "drafts.choose_all")}
-          </Button>
-          <Button size="compact-sm" disabled={concerned.length === 0} onClick={() => open("accept", concerned)} rightSection={<CommandKey command={draftCommands.accept} />}>
-            {t("drafts.accept_some", { count: concerned.length })}
-          </Button>
-          <Button
-            size="compact-sm"
-            variant="default"
-            disabled={concerned.length === 0}
-            onClick={() => open("reject", concerned)}
-            rightSection={<CommandKey command={draftCommands.reject} />}
-          >
-            {t("drafts.reject_some", { count: concerned.length })}
-          </Button>
-        </div>
+        <BulkBar
+          chosen={selection.length}
+          concerned={concerned.length}
+          all={waiting.length}
+          onAll={() => setChosen(new Set(idsOf(waiting)))}
+          onNone={chooseNone}
+          onOpen={(what) => open(what, concerned)}
+        />
       )}
       <Problem error={change.error} />
       <ul className={styles.drafts}>
         {page.items.map((draft) => (
-          <Row key={draft.id} isCurrent={draft.id === current?.id} onCurrent={() => setCurrentId(draft.id)}>
+          <Row key={draft.id} isCurrent={draft.id === current?.id}>
             <DraftItem
               draft={draft}
               admin={admin}
-              isChosen={chosen.has(draft.id)}
-              onChoose={(on) => choose(draft.id, on)}
-              onEdit={() => open("edit", [draft])}
+              isChosen={selection.includes(draft)}
+              onChoose={(on) => {
+                setCurrentId(draft.id);
+                choose(draft, on);
+              }}
+              onEdit={() => {
+                setCurrentId(draft.id);
+                open("edit", [draft]);
+              }}
               onReopen={() => change.mutate({ type: "reopen", drafts: [draft.id] })}
             />
           </Row>
         ))}
       </ul>
-      {(after > 0 || page.after !== null) && (
-        <div className={styles.bulk}>
-          <Button variant="default" size="compact-sm" disabled={after === 0} onClick={() => onPage(0)}>
-            {t("design.first")}
-          </Button>
-          <Button variant="default" size="compact-sm" disabled={page.after === null} onClick={() => onPage(page.after ?? 0)}>
-            {t("design.more")}
-          </Button>
-        </div>
-      )}
+      <PageButtons after={after} next={page.after} onPage={onPage} />
       {opened?.what === "accept" && (
         <AcceptDialog
           drafts={opened.drafts}
@@ -121,17 +97,94 @@ export function DraftList({ page, overview, after, onPage, admin }: Props) {
           poolId={poolId}
           onPool={setPoolId}
           onClose={close}
-          onDone={() => setChosen(new Set())}
+          onDone={chooseNone}
         />
       )}
-      {opened?.what === "reject" && <RejectDialog count={opened.drafts.length} onClose={close} onReject={(reason) => reject(opened.drafts, reason)} />}
-      {opened?.what === "edit" && opened.drafts[0] && <EditDialog draft={opened.drafts[0]} overview={overview} onClose={close} />}
+      {opened?.what === "reject" && (
+        <RejectDialog count={opened.drafts.length} onClose={close} onReject={(reason) => reject(opened.drafts, reason)} />
+      )}
+      {opened?.what === "edit" && opened.drafts.map((draft) => <EditDialog key={draft.id} draft={draft} overview={overview} onClose={close} />)}
     </>
   );
 }
 
+const idsOf = (drafts: readonly DraftOut[]) => drafts.map(({ id }) => id);
+
+/** Which draft keys are about, and which are chosen; what is decided concerns the chosen ones, else the current one. */
+function useSelection(items: readonly DraftOut[]) {
+  const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
+  const [currentId, setCurrentId] = useState(items[0]?.id ?? 0);
+  const place = Math.max(0, items.findIndex(({ id }) => id === currentId));
+  const current = items[place];
+  const waiting = items.filter(({ state }) => state === "waiting");
+  const selection = waiting.filter(({ id }) => chosen.has(id));
+  return {
+    current,
+    waiting,
+    selection,
+    concerned: selection.length > 0 ? selection : waiting.filter((draft) => draft === current),
+    choose: ({ id }: DraftOut, on: boolean) => setChosen(new Set([...chosen].filter((one) => one !== id).concat(on ? id : []))),
+    go: (step: number) => setCurrentId(items[Math.min(items.length - 1, Math.max(0, place + step))]?.id ?? 0),
+    setChosen,
+    setCurrentId,
+  };
+}
+
+type BulkBarProps = {
+  readonly chosen: number;
+  readonly concerned: number;
+  readonly all: number;
+  readonly onAll: () => void;
+  readonly onNone: () => void;
+  readonly onOpen: (what: "accept" | "reject") => void;
+};
+
+function BulkBar({ chosen, concerned, all, onAll, onNone, onOpen }: BulkBarProps) {
+  const { t } = useI18n();
+  return (
+    <div className={styles.bulk} role="group" aria-label={t("drafts.chosen", { count: chosen })}>
+      <span aria-live="polite">{t("drafts.chosen", { count: chosen })}</span>
+      <Button size="compact-sm" variant="subtle" onClick={chosen === all ? onNone : onAll}>
+        {t(chosen === all ? "drafts.choose_none" : "drafts.choose_all")}
+      </Button>
+      <Button
+        size="compact-sm"
+        disabled={concerned === 0}
+        onClick={() => onOpen("accept")}
+        rightSection={<CommandKey command={draftCommands.accept} />}
+      >
+        {t("drafts.accept_some", { count: concerned })}
+      </Button>
+      <Button
+        size="compact-sm"
+        variant="default"
+        disabled={concerned === 0}
+        onClick={() => onOpen("reject")}
+        rightSection={<CommandKey command={draftCommands.reject} />}
+      >
+        {t("drafts.reject_some", { count: concerned })}
+      </Button>
+    </div>
+  );
+}
+
+function PageButtons({ after, next, onPage }: { after: number; next: number | null; onPage: (after: number) => void }) {
+  const { t } = useI18n();
+  if (after === 0 && next === null) return null;
+  return (
+    <div className={styles.bulk}>
+      <Button variant="default" size="compact-sm" disabled={after === 0} onClick={() => onPage(0)}>
+        {t("design.first")}
+      </Button>
+      <Button variant="default" size="compact-sm" disabled={next === null} onClick={() => onPage(next ?? 0)}>
+        {t("design.more")}
+      </Button>
+    </div>
+  );
+}
+
 /** Where keys lead to is seen and comes into view. */
-function Row({ isCurrent, onCurrent, children }: { isCurrent: boolean; onCurrent: () => void; children: ReactNode }) {
+function Row({ isCurrent, children }: { isCurrent: boolean; children: ReactNode }) {
   const row = useRef<HTMLLIElement>(null);
   const isFirst = useRef(true);
   useEffect(() => {
@@ -139,7 +192,7 @@ function Row({ isCurrent, onCurrent, children }: { isCurrent: boolean; onCurrent
     isFirst.current = false;
   }, [isCurrent]);
   return (
-    <li ref={row} className={styles.draft} data-current={isCurrent || undefined} aria-current={isCurrent || undefined} onFocus={onCurrent} onPointerDown={onCurrent}>
+    <li ref={row} className={styles.draft} data-current={isCurrent || undefined} aria-current={isCurrent || undefined}>
       {children}
     </li>
   );

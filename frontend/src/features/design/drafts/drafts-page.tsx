@@ -19,9 +19,6 @@ import { AUTHORS, EXPERTISES, fromSearch, SCOPES, STATES, toSearch, type DraftVi
 import { RequestForm } from "./request-form";
 import { RequestState } from "./request-state";
 
-/** Nothing is asked for while the graph is empty. */
-const NOWHERE: DraftView = { node: 0, state: null, expertise: null, scope: null, written_by: null };
-
 export default function DraftsPage() {
   const { t } = useI18n();
   const overview = useQuery(overviewQuery);
@@ -39,14 +36,8 @@ function Drafts({ overview }: { overview: DraftsOverview }) {
   const { t } = useI18n();
   const admin = hasRole(useUser(), "admin");
   const [search, setSearch] = useSearchParams();
-  const [after, setAfter] = useState(0);
   const view = fromSearch(search, overview.nodes);
-  const drafts = useQuery({ ...draftsQuery(view ?? NOWHERE, after), enabled: view !== null });
   if (!view) return <Empty title={t("drafts.no_graph")}>{t("drafts.no_graph.help")}</Empty>;
-  const show = (change: Partial<DraftView>) => {
-    setAfter(0);
-    setSearch(toSearch({ ...view, ...change }), { replace: true });
-  };
   return (
     <Section
       title={t("drafts.title")}
@@ -59,22 +50,30 @@ function Drafts({ overview }: { overview: DraftsOverview }) {
         )
       }
     >
-      <Filters overview={overview} view={view} onChange={show} />
-      {drafts.data?.request && <RequestState request={drafts.data.request} admin={admin} />}
-      {drafts.isPending && <Loading />}
-      {drafts.isError && !drafts.data && <ErrorState error={drafts.error} onRetry={() => void drafts.refetch()} />}
-      {drafts.data?.items.length === 0 && <Empty title={t("drafts.none")}>{admin && t("drafts.none.help")}</Empty>}
-      {drafts.data && drafts.data.items.length > 0 && (
-        <DraftList
-          key={`${toSearch(view).toString()} ${after}`}
-          page={drafts.data}
-          overview={overview}
-          after={after}
-          onPage={setAfter}
-          admin={admin}
-        />
-      )}
+      <Filters overview={overview} view={view} onChange={(change) => setSearch(toSearch({ ...view, ...change }), { replace: true })} />
+      <Results key={toSearch(view).toString()} overview={overview} view={view} admin={admin} />
     </Section>
+  );
+}
+
+type ResultsProps = { readonly overview: DraftsOverview; readonly view: DraftView; readonly admin: boolean };
+
+function Results({ overview, view, admin }: ResultsProps) {
+  const { t } = useI18n();
+  const [after, setAfter] = useState(0);
+  const drafts = useQuery(draftsQuery(view, after));
+  if (drafts.isPending) return <Loading />;
+  if (!drafts.data) return <ErrorState error={drafts.error} onRetry={() => void drafts.refetch()} />;
+  const { request, items } = drafts.data;
+  return (
+    <>
+      {request && <RequestState request={request} admin={admin} />}
+      {items.length === 0 ? (
+        <Empty title={t("drafts.none")}>{admin && t("drafts.none.help")}</Empty>
+      ) : (
+        <DraftList key={after} page={drafts.data} overview={overview} after={after} onPage={setAfter} admin={admin} />
+      )}
+    </>
   );
 }
 
@@ -139,7 +138,7 @@ type ChoiceProps<Value extends string> = {
 function Choice<Value extends string>({ label, options, value, onChange }: ChoiceProps<Value>) {
   const { t } = useI18n();
   return (
-    <Select<string>
+    <Select
       label={label}
       placeholder={t("drafts.filter.any")}
       clearable

@@ -3,11 +3,11 @@ import { Button, Checkbox, NumberInput, Select, SegmentedControl, TextInput } fr
 import { useState } from "react";
 
 import type { DraftsOverview } from "@/generated/api";
+import { WriterForm } from "@/features/design/writer-form";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { Problem } from "@/shared/ui/problem";
 
-import { WriterForm } from "../writer-form";
 import { useDraftChange } from "./api";
 import styles from "./drafts.module.css";
 import { EXPERTISES, SCOPES, type Expertise, type Scope } from "./filters";
