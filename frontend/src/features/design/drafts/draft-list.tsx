@@ -25,16 +25,16 @@ type Props = {
   readonly admin: boolean;
 };
 
-type Opened = { readonly what: "accept" | "reject" | "edit"; readonly drafts: readonly DraftOut[] } | null;
+type Opened = { readonly what: "accept" | "reject" | "edit"; readonly drafts: readonly DraftOut[] };
 
 export function DraftList({ page, overview, after, onPage, admin }: Props) {
   const { t } = useI18n();
   const [poolId, setPoolId] = useState<number | null>(null);
-  const [opened, setOpened] = useState<Opened>(null);
+  const [opened, setOpened] = useState<Opened | null>(null);
   const { current, selection, waiting, concerned, choose, setCurrentId, setChosen, go } = useSelection(page.items);
   const change = useDraftChange();
   const undoable = useUndoable();
-  const open = (what: NonNullable<Opened>["what"], drafts: readonly DraftOut[]) => setOpened({ what, drafts });
+  const open = (what: Opened["what"], drafts: readonly DraftOut[]) => setOpened({ what, drafts });
   const close = () => setOpened(null);
   const chooseNone = () => setChosen(new Set());
   const reject = (drafts: readonly DraftOut[], reason: string) => {
@@ -90,22 +90,40 @@ export function DraftList({ page, overview, after, onPage, admin }: Props) {
         ))}
       </ul>
       <PageButtons after={after} next={page.after} onPage={onPage} />
-      {opened?.what === "accept" && (
-        <AcceptDialog
-          drafts={opened.drafts}
-          pools={overview.pools}
+      {opened && (
+        <DecisionDialog
+          opened={opened}
+          overview={overview}
           poolId={poolId}
           onPool={setPoolId}
           onClose={close}
-          onDone={chooseNone}
+          onAccepted={chooseNone}
+          onReject={(reason) => reject(opened.drafts, reason)}
         />
       )}
-      {opened?.what === "reject" && (
-        <RejectDialog count={opened.drafts.length} onClose={close} onReject={(reason) => reject(opened.drafts, reason)} />
-      )}
-      {opened?.what === "edit" && opened.drafts.map((draft) => <EditDialog key={draft.id} draft={draft} overview={overview} onClose={close} />)}
     </>
   );
+}
+
+type DialogProps = {
+  readonly opened: Opened;
+  readonly overview: DraftsOverview;
+  readonly poolId: number | null;
+  readonly onPool: (id: number) => void;
+  readonly onClose: () => void;
+  readonly onAccepted: () => void;
+  readonly onReject: (reason: string) => void;
+};
+
+function DecisionDialog({ opened: { what, drafts }, overview, poolId, onPool, onClose, onAccepted, onReject }: DialogProps) {
+  switch (what) {
+    case "accept":
+      return <AcceptDialog drafts={drafts} pools={overview.pools} poolId={poolId} onPool={onPool} onClose={onClose} onDone={onAccepted} />;
+    case "reject":
+      return <RejectDialog count={drafts.length} onClose={onClose} onReject={onReject} />;
+    case "edit":
+      return drafts.map((draft) => <EditDialog key={draft.id} draft={draft} overview={overview} onClose={onClose} />);
+  }
 }
 
 const idsOf = (drafts: readonly DraftOut[]) => drafts.map(({ id }) => id);
