@@ -162,7 +162,10 @@ Answer with a JSON list of {count} objects and nothing else. Each object has the
 "preconditions": list of what must be there before the start; empty if nothing
 "criteria": list of 1 to 4 facts that the screen shows when it is done; each can be checked as true or false
 "rubric": {{"steps": acts by the shortest way, "pages": changes of page or window that carry something along, \
-"prerequisites": what must be found out or set up first, "exceptions": what goes wrong and has to be handled}}"""
+"prerequisites": what must be found out or set up first, "exceptions": what goes wrong and has to be handled}}
+
+An example of such a list, about something else:
+[{{"text": "Set an alarm for 7:30 on 4 May.", "applications": ["Clock"], "preconditions": [], "criteria": ["The list of alarms shows 7:30 on 4 May"], "rubric": {{"steps": 4, "pages": 0, "prerequisites": 0, "exceptions": 0}}}}]"""
 
 
 def render_prompt(topic: Topic, cell: Cell) -> str:
