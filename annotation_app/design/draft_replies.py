@@ -165,7 +165,9 @@ Answer with a JSON list of {count} objects and nothing else. Each object has the
 "prerequisites": what must be found out or set up first, "exceptions": what goes wrong and has to be handled}}
 
 An example of such a list, about something else:
-[{{"text": "Set an alarm for 7:30 on 4 May.", "applications": ["Clock"], "preconditions": [], "criteria": ["The list of alarms shows 7:30 on 4 May"], "rubric": {{"steps": 4, "pages": 0, "prerequisites": 0, "exceptions": 0}}}}]"""
+[{{"text": "Set an alarm for 7:30 on 4 May.", "applications": ["Clock"], "preconditions": [], \
+"criteria": ["The list of alarms shows 7:30 on 4 May"], \
+"rubric": {{"steps": 4, "pages": 0, "prerequisites": 0, "exceptions": 0}}}}]"""
 
 
 def render_prompt(topic: Topic, cell: Cell) -> str:
