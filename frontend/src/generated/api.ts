@@ -4820,13 +4820,13 @@ export interface Routes {
   "GET /design/drafts/overview": { body: undefined; answer: DraftsOverview };
   "GET /design/drafts": { body: undefined; answer: DraftsPage };
   "POST /design/drafts": { body: DraftIn; answer: DraftAdded };
-  "PATCH /design/drafts/{}": { body: DraftContent; answer: null };
   "POST /design/drafts/check": { body: DraftCheckIn; answer: DraftCheck[] };
   "POST /design/drafts/accept": { body: DraftAcceptIn; answer: DraftsAccepted };
   "POST /design/drafts/reject": { body: DraftRejectIn; answer: null };
   "POST /design/drafts/reopen": { body: DraftReopenIn; answer: null };
   "POST /design/draft-requests": { body: DraftRequestIn; answer: DraftRequestOut };
   "POST /design/draft-requests/{}/cancel": { body: undefined; answer: null };
+  "PATCH /design/drafts/{}": { body: DraftContent; answer: null };
   "GET /wheels": { body: undefined; answer: WheelOut[] };
   "POST /wheels": { body: WheelIn; answer: WheelOut };
   "GET /wheels/draft": { body: undefined; answer: RecipeDraft };
