@@ -10,6 +10,7 @@ from annotation_app.benchmark_runs.api import router as benchmark_runs
 from annotation_app.catalogue.api import router as catalogue
 from annotation_app.design.api import router as design
 from annotation_app.design.applications_api import router as applications
+from annotation_app.design.draft_api import router as drafts
 from annotation_app.episodes.api import router as episodes
 from annotation_app.evaluations.api import router as evaluations
 from annotation_app.exports.api import router as exports
@@ -41,7 +42,7 @@ from annotation_app.web.views import admin_sign_in, frontend_page
 api = api_make()
 ROUTERS = (
     *(health, accounts, people, security, tasks, pools, promotions, live, machine_api, episodes, recordings, exports),
-    *(imports, uploads, catalogue, feed, judges, reviews, reports, fleet, retention, design, flywheel, probes),
+    *(imports, uploads, catalogue, feed, judges, reviews, reports, fleet, retention, design, drafts, flywheel, probes),
     *(notices_router, webhooks_router, benchmark_runs, evaluations, wall, home, suites, refills, applications),
 )
 for router in ROUTERS:

@@ -15,6 +15,8 @@ from typing import Any
 
 from benchmarks.parts.factory.closed_book import guess_by_model, guess_common
 from benchmarks.parts.factory.design import measure_design
+from benchmarks.parts.factory.drafts import measure_drafts
+from benchmarks.parts.factory.duplicates import measure_duplicates
 from benchmarks.parts.factory.games import measure_games
 from benchmarks.parts.factory.questions import measure_filters, measure_kept, measure_reader, tasks_of
 from benchmarks.parts.factory.refill import measure_refill
@@ -49,6 +51,10 @@ async def _design(_: argparse.Namespace) -> Mapping[str, Any]:
     return await asyncio.to_thread(measure_design)
 
 
+async def _drafts(_: argparse.Namespace) -> Mapping[str, Any]:
+    return {**measure_duplicates(), **await asyncio.to_thread(measure_drafts)}
+
+
 async def _questions(given: argparse.Namespace) -> Mapping[str, Any]:
     guess = guess_by_model(given.model_url, given.model) if given.model_url else guess_common
     tasks = tasks_of(given.questions)
@@ -72,6 +78,7 @@ async def _refill(_: argparse.Namespace) -> Mapping[str, Any]:
 
 PARTS: dict[str, Callable[[argparse.Namespace], Awaitable[Mapping[str, Any]]]] = {
     "design": _design,
+    "drafts": _drafts,
     "questions": _questions,
     "sites": _sites,
     "games": _games,

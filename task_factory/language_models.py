@@ -59,11 +59,12 @@ class ServedModel:
         api_key: str = "",
         temperature: float = 0.7,
         max_tokens: int = 8_192,
+        timeouts: RequestTimeouts = REPLY_TIMEOUTS,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self.name = name
         self._settings = {"temperature": temperature, "max_tokens": max_tokens}
-        self._completions = CompletionsClient(base_url, api_key=api_key, timeouts=REPLY_TIMEOUTS, transport=transport)
+        self._completions = CompletionsClient(base_url, api_key=api_key, timeouts=timeouts, transport=transport)
 
     async def complete(self, messages: Sequence[Message]) -> str:
         """The reply; empty where the server gives none. Raises PolicyUnavailable and PolicyRejected."""

@@ -1,8 +1,9 @@
-"""The graph of what people do, where tasks stand in it, and wordings that models suggest."""
+"""The graph of what people do, where tasks stand in it, and wordings and task drafts that models write."""
 
 import uuid
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -11,6 +12,7 @@ from django.utils import timezone
 from annotation_app.design.applications import INDICATORS, ScoringRule
 from annotation_app.design.balance import WantedShares
 from annotation_app.design.difficulty import Rubric
+from annotation_app.design.draft_replies import Cell, LeftOut
 from annotation_app.fields import DocumentField
 from annotation_app.tasks.models import Pool, Task
 
@@ -150,7 +152,7 @@ class DifficultyTarget(models.Model):
 
 
 class Writer(models.Model):
-    """A model that words instructions anew, never changed: another model or setting is another revision."""
+    """A model that words instructions and drafts tasks, never changed: another model or setting is another revision."""
 
     name = models.CharField(max_length=64)
     revision = models.CharField(max_length=64)
@@ -176,7 +178,7 @@ class Writer(models.Model):
 
 
 class WritingState(models.TextChoices):
-    """Where a request for wordings stands."""
+    """Where a request to a model stands."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -188,12 +190,10 @@ class WritingState(models.TextChoices):
 UNDER_WAY = (WritingState.QUEUED, WritingState.RUNNING)
 
 
-class Writing(models.Model):
-    """A request for other wordings of one task."""
+class WriterRequest(models.Model):
+    """What a model is asked for in the background."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="writings")
-    writer = models.ForeignKey(Writer, on_delete=models.PROTECT, related_name="writings")
     count = models.PositiveSmallIntegerField()
     status = models.CharField(max_length=9, choices=WritingState.choices, default=WritingState.QUEUED)
     error = models.TextField(blank=True)
@@ -203,7 +203,17 @@ class Writing(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
+        abstract = True
         ordering = ("-created_at",)
+
+
+class Writing(WriterRequest):
+    """A request for other wordings of one task."""
+
+    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="writings")
+    writer = models.ForeignKey(Writer, on_delete=models.PROTECT, related_name="writings")
+
+    class Meta(WriterRequest.Meta):
         constraints = [
             models.UniqueConstraint(
                 fields=("task",), condition=models.Q(status__in=("queued", "running")), name="writing_at_a_time"
@@ -225,6 +235,68 @@ class Suggestion(models.Model):
 
     class Meta:
         ordering = ("id",)
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class DraftRequest(WriterRequest):
+    """A request for task drafts under a node: `count` of them, shared out over cells of expertise and scope, of which a
+    worker that takes it up again leaves out those that are done."""
+
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="draft_requests")
+    writer = models.ForeignKey(Writer, on_delete=models.PROTECT, related_name="draft_requests")
+    cells: DocumentField[tuple[Cell, ...]] = DocumentField(tuple[Cell, ...])
+    cells_done = models.PositiveSmallIntegerField(default=0)
+    persona = models.CharField(max_length=200, blank=True)
+    language = models.CharField(max_length=2, default="en")
+    left_out: DocumentField[tuple[LeftOut, ...]] = DocumentField(tuple[LeftOut, ...], default=tuple)
+
+    class Meta(WriterRequest.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=("node",), condition=models.Q(status__in=("queued", "running")), name="drafting_at_a_time"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.count} under {self.node}"
+
+
+class DraftState(models.TextChoices):
+    """What was decided on a draft."""
+
+    WAITING = "waiting"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+
+
+class TaskDraft(models.Model):
+    """A task that a person or a model wrote for a node, and that somebody is to judge: accepted, it is a task of a
+    pool. `request` is of a model's; `original` is the text as it said it."""
+
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="drafts")
+    text = models.TextField()
+    expertise = models.CharField(max_length=12, help_text="novice, intermediate or expert")
+    applications = ArrayField(models.CharField(max_length=100), help_text="Names of the applications it is done in")
+    persona = models.CharField(max_length=200, blank=True)
+    preconditions = ArrayField(models.CharField(max_length=300), default=list, blank=True)
+    criteria = ArrayField(models.CharField(max_length=300), help_text="What must all be true in the end")
+    rubric: DocumentField[Rubric] = DocumentField(Rubric)
+    request = models.ForeignKey(DraftRequest, null=True, on_delete=models.CASCADE, related_name="drafts")
+    prompt_sha256 = models.CharField(max_length=64, blank=True)
+    original = models.TextField(blank=True)
+    written_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    state = models.CharField(max_length=8, choices=DraftState.choices, default=DraftState.WAITING)
+    reason = models.CharField(max_length=500, blank=True, help_text="Why it was rejected")
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    decided_at = models.DateTimeField(null=True)
+    task = models.OneToOneField(Task, null=True, on_delete=models.SET_NULL, related_name="draft")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("id",)
+        indexes = [models.Index(fields=("node", "state"), name="draft_listed")]
 
     def __str__(self) -> str:
         return self.text[:80]

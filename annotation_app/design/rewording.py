@@ -6,11 +6,11 @@ import re
 from uuid import UUID
 
 from agent_backend.errors import PolicyError
-from agent_backend.policy.completions import CompletionsClient, RequestTimeouts
-from agent_backend.policy.samples import Samples
+from agent_backend.policy.completions import RequestTimeouts
 from annotation_app.design import services
-from annotation_app.design.schemas import WritingPlan
+from annotation_app.design.schemas import WriterServer, WritingPlan
 from annotation_app.policies.api_keys import api_key_for
+from task_factory.language_models import Message, ServedModel
 
 MAX_REPLY_LENGTH = 40_000
 """Characters of a reply that are read."""
@@ -102,26 +102,21 @@ def writing_run(*, writing_id: UUID) -> None:
 
 async def request_wordings(plan: WritingPlan) -> tuple[str, ...]:
     """What the model said that is of use. Raises PolicyError where it does not answer."""
-    completions = CompletionsClient(
-        plan.server.base_url, api_key=api_key_for(plan.server.base_url), timeouts=REPLY_TIMEOUTS
+    reply = await ask_writer(plan.server, render_prompt(plan.instruction, plan.count))
+    return parse_wordings(reply, instruction=plan.instruction, count=plan.count)
+
+
+async def ask_writer(server: WriterServer, prompt: str) -> str:
+    """The reply of a writer's model; empty where it gives none. Raises PolicyError where it does not answer."""
+    model = ServedModel(
+        server.base_url,
+        server.model,
+        api_key=api_key_for(server.base_url),
+        temperature=server.temperature,
+        max_tokens=server.max_tokens,
+        timeouts=REPLY_TIMEOUTS,
     )
     try:
-        samples = await completions.sample(
-            {
-                "model": plan.server.model,
-                "messages": [{"role": "user", "content": render_prompt(plan.instruction, plan.count)}],
-                "stream": True,
-                "n": 1,
-                "temperature": plan.server.temperature,
-                "max_tokens": plan.server.max_tokens,
-            },
-            _ignore_samples,
-        )
+        return await model.complete([Message(role="user", content=prompt)])
     finally:
-        await completions.aclose()
-    replies = samples.finished()
-    return parse_wordings(replies[0].text, instruction=plan.instruction, count=plan.count) if replies else ()
-
-
-async def _ignore_samples(_: Samples) -> None:
-    """Nobody reads along."""
+        await model.aclose()

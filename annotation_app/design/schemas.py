@@ -79,7 +79,7 @@ class Gap(FrozenModel):
 
 
 class WriterOut(FrozenModel):
-    """A model that may be asked for wordings."""
+    """A model that may be asked for wordings and drafts."""
 
     id: int
     name: str

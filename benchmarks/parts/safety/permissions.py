@@ -23,6 +23,12 @@ from benchmarks.parts.safety.rules import (
 )
 from benchmarks.parts.safety.things import NAMES, PASSWORD, Things, evaluation_report, invitation_secret, wheel_change
 
+DRAFT = {
+    "text": "Do it.",
+    "expertise": "novice",
+    "applications": ["news"],
+    "criteria": ["The page shows it"],
+}
 MCP_SERVER = {"transport": "http", "url": "http://127.0.0.1:8765/mcp"}
 
 ROUTES: dict[str, Rule] = {
@@ -307,6 +313,16 @@ ROUTES: dict[str, Rule] = {
     "POST /api/wordings/{writing_id}/cancel": only("admin", absent=True),
     "POST /api/suggestions/{suggestion_id}/accept": only("admin", absent=True, body=body_of(text="Do it.")),
     "POST /api/suggestions/{suggestion_id}/reject": only("admin", absent=True),
+    "GET /api/design/drafts": only("researcher", "admin", absent=True, path=f"?node={2**31 - 1}"),
+    "GET /api/design/drafts/overview": only("researcher", "admin"),
+    "POST /api/design/drafts": only("admin", absent=True, body=body_of(node=2**31 - 1, content=DRAFT)),
+    "PATCH /api/design/drafts/{draft_id}": only("admin", absent=True, body=body_of(**DRAFT)),
+    "POST /api/design/drafts/check": only("researcher", "admin", absent=True, body=body_of(drafts=[1], pool=2**31 - 1)),
+    "POST /api/design/drafts/accept": only("admin", absent=True, body=body_of(drafts=[1], pool=2**31 - 1)),
+    "POST /api/design/drafts/reject": only("admin", absent=True, body=body_of(drafts=[2**31 - 1], reason="dull")),
+    "POST /api/design/drafts/reopen": only("admin", absent=True, body=body_of(drafts=[2**31 - 1])),
+    "POST /api/design/draft-requests": only("admin", absent=True, body=body_of(node=2**31 - 1, writer=1)),
+    "POST /api/design/draft-requests/{request_id}/cancel": only("admin", absent=True),
     "GET /api/retention": only("admin"),
     "POST /api/retention/rules": only("admin", body=body_of(what="practice", days=30)),
     "POST /api/retention/rules/{rule_id}/preview": only("admin"),

@@ -211,6 +211,8 @@ NAMES: dict[str, Callable[[Things], object]] = {
     "writer_id": lambda things: Writer.objects.get_or_create(name="words", revision="0")[0].pk,
     "writing_id": lambda things: uuid4(),
     "suggestion_id": lambda things: 2**31 - 1,
+    "draft_id": lambda things: 2**31 - 1,
+    "request_id": lambda things: uuid4(),
     "run_id": _run,
     "wheel_id": lambda things: _wheel(things).pk,
     "side": lambda things: "candidate",

@@ -1,5 +1,6 @@
 /** Every command of every screen: what the help, the palette and the key map editor know. */
 import { workspaceCommands } from "@/features/annotate/commands";
+import { draftCommands } from "@/features/design/drafts/commands";
 import { queueCommands } from "@/features/queue/commands";
 import { replayCommands } from "@/features/replay/commands";
 import { compareCommands, reviewCommands, verdictCommands } from "@/features/review/commands";
@@ -16,4 +17,5 @@ export const ALL_COMMANDS: readonly Command[] = [
   ...Object.values(reviewCommands),
   ...Object.values(comparisonCommands),
   ...Object.values(compareCommands),
+  ...Object.values(draftCommands),
 ];

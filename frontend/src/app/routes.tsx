@@ -97,6 +97,7 @@ export const routes: RouteObject[] = [
       named("people", { lazy: page(() => import("@/features/people/people-page")) }),
       named("webhooks", { lazy: page(() => import("@/features/webhooks/webhooks-page")) }),
       named("design", { lazy: page(() => import("@/features/design/design-page")) }),
+      named("design/drafts", { lazy: page(() => import("@/features/design/drafts/drafts-page")) }),
       named("flywheel", { lazy: page(() => import("@/features/flywheel/flywheel-page")) }),
       named("flywheel/:id", { lazy: cyclePage(() => import("@/features/flywheel/cycle-page")) }),
       named("flywheel/:id/beside", { lazy: cyclePage(() => import("@/features/flywheel/trials/comparison-page")) }),

@@ -479,6 +479,13 @@ export interface AuditPage {
     | "design.balance_changed"
     | "design.derived"
     | "design.difficulty_guessed"
+    | "design.draft_added"
+    | "design.draft_changed"
+    | "design.drafts_accepted"
+    | "design.drafts_cancelled"
+    | "design.drafts_rejected"
+    | "design.drafts_reopened"
+    | "design.drafts_requested"
     | "design.imported"
     | "design.node_changed"
     | "design.node_deleted"
@@ -3034,7 +3041,7 @@ export interface Gap {
   score: number;
 }
 /**
- * A model that may be asked for wordings.
+ * A model that may be asked for wordings and drafts.
  */
 export interface WriterOut {
   id: number;
@@ -3195,6 +3202,229 @@ export interface WritingIn {
  */
 export interface WordingIn {
   text: string;
+}
+/**
+ * A node by its path, and how many drafts of it and of those below wait.
+ */
+export interface DraftNode {
+  id: number;
+  path: string[];
+  waiting: number;
+}
+/**
+ * A pool that drafts can be accepted into, and the machines that its tasks get.
+ */
+export interface DraftPool {
+  id: number;
+  name: string;
+  platform: string;
+  image: string;
+  max_steps: number;
+}
+/**
+ * What drafts are written with: nodes by their paths with their waiting drafts, models, pools.
+ */
+export interface DraftsOverview {
+  nodes: DraftNode[];
+  writers: WriterOut[];
+  pools: DraftPool[];
+}
+/**
+ * Which drafts are looked for.
+ */
+export interface DraftFilters {
+  expertise?: ("novice" | "intermediate" | "expert") | null;
+  scope?: ("single" | "several") | null;
+  state?: ("waiting" | "accepted" | "rejected") | null;
+  written_by?: ("person" | "model") | null;
+}
+/**
+ * What a draft says; `applications` are names of the graph's topmost nodes, the node's own first.
+ */
+export interface DraftContent {
+  text: string;
+  expertise: "novice" | "intermediate" | "expert";
+  /**
+   * @minItems 1
+   * @maxItems 8
+   */
+  applications: string[];
+  persona?: string;
+  /**
+   * @maxItems 12
+   */
+  preconditions?: string[];
+  /**
+   * @minItems 1
+   * @maxItems 12
+   */
+  criteria: string[];
+  rubric?: Rubric;
+}
+/**
+ * Another draft, or a task, that says the same as a draft.
+ */
+export interface DraftMatch {
+  kind: "draft" | "task";
+  id: number;
+  text: string;
+  similarity: number;
+}
+/**
+ * A draft, who wrote it, what was decided, and drafts of the node that say the same.
+ */
+export interface DraftOut {
+  id: number;
+  content: DraftContent;
+  scope: "single" | "several";
+  level: 1 | 2 | 3 | 4 | 5;
+  level_contradicted: boolean;
+  state: "waiting" | "accepted" | "rejected";
+  writer: string;
+  author: string;
+  original: string;
+  prompt_sha256: string;
+  reason: string;
+  task: number | null;
+  pool: string;
+  matches: DraftMatch[];
+}
+/**
+ * A request for drafts, how far it is, and what was left out of the replies.
+ */
+export interface DraftRequestOut {
+  id: string;
+  writer: string;
+  status: "queued" | "running" | "done" | "cancelled" | "failed";
+  error: string;
+  count: number;
+  cells: number;
+  cells_done: number;
+  drafts: number;
+  left_out: LeftOut[];
+}
+/**
+ * A draft of a reply that nothing became of.
+ */
+export interface LeftOut {
+  text: string;
+  reason:
+    | "no_draft"
+    | "empty"
+    | "too_long"
+    | "no_criterion"
+    | "vague_criterion"
+    | "unknown_application"
+    | "wrong_scope"
+    | "bad_rubric"
+    | "too_many_statements"
+    | "names_secret"
+    | "duplicate"
+    | "beyond_count";
+  detail: string;
+}
+/**
+ * Drafts under a node; `after` asks for the following ones, if any.
+ */
+export interface DraftsPage {
+  items: DraftOut[];
+  after: number | null;
+  request: DraftRequestOut | null;
+}
+/**
+ * The draft that was made.
+ */
+export interface DraftAdded {
+  id: number;
+}
+/**
+ * A task draft that a person writes for a node.
+ */
+export interface DraftIn {
+  node: number;
+  content: DraftContent;
+}
+/**
+ * A draft, and what says the same.
+ */
+export interface DraftCheck {
+  draft: number;
+  matches: DraftMatch[];
+}
+/**
+ * Drafts that are to be compared with each other, the node's others and the tasks of a pool.
+ */
+export interface DraftCheckIn {
+  /**
+   * @minItems 1
+   * @maxItems 200
+   */
+  drafts: number[];
+  pool: number;
+}
+/**
+ * The tasks that were made, in the order of the drafts.
+ */
+export interface DraftsAccepted {
+  tasks: number[];
+}
+/**
+ * Drafts that are to become tasks of a pool.
+ */
+export interface DraftAcceptIn {
+  /**
+   * @minItems 1
+   * @maxItems 200
+   */
+  drafts: number[];
+  pool: number;
+  max_steps?: number | null;
+  /**
+   * @maxItems 64
+   */
+  network?: string[];
+  confirmed?: boolean;
+}
+/**
+ * Drafts that are of no use, and why.
+ */
+export interface DraftRejectIn {
+  /**
+   * @minItems 1
+   * @maxItems 200
+   */
+  drafts: number[];
+  reason: string;
+}
+/**
+ * Rejected drafts that are to wait again.
+ */
+export interface DraftReopenIn {
+  /**
+   * @minItems 1
+   * @maxItems 200
+   */
+  drafts: number[];
+}
+/**
+ * How many drafts are wanted of whom, for whom, and in how many applications.
+ */
+export interface DraftRequestIn {
+  node: number;
+  writer: number;
+  count?: number;
+  /**
+   * @minItems 1
+   * @maxItems 3
+   */
+  expertises?: ("novice" | "intermediate" | "expert")[];
+  /**
+   * @minItems 1
+   * @maxItems 2
+   */
+  scopes?: ("single" | "several")[];
+  persona?: string;
+  language?: "en" | "zh";
 }
 /**
  * What a candidate and the active revision try at the gate, with the same seeds: tasks of the bridge's suites or of
@@ -4946,6 +5176,16 @@ export interface Routes {
   "POST /wordings/{}/cancel": { body: undefined; answer: null };
   "POST /suggestions/{}/accept": { body: WordingIn; answer: MadeOut };
   "POST /suggestions/{}/reject": { body: undefined; answer: null };
+  "GET /design/drafts/overview": { body: undefined; answer: DraftsOverview };
+  "GET /design/drafts": { body: undefined; answer: DraftsPage };
+  "POST /design/drafts": { body: DraftIn; answer: DraftAdded };
+  "POST /design/drafts/check": { body: DraftCheckIn; answer: DraftCheck[] };
+  "POST /design/drafts/accept": { body: DraftAcceptIn; answer: DraftsAccepted };
+  "POST /design/drafts/reject": { body: DraftRejectIn; answer: null };
+  "POST /design/drafts/reopen": { body: DraftReopenIn; answer: null };
+  "POST /design/draft-requests": { body: DraftRequestIn; answer: DraftRequestOut };
+  "POST /design/draft-requests/{}/cancel": { body: undefined; answer: null };
+  "PATCH /design/drafts/{}": { body: DraftContent; answer: null };
   "GET /wheels": { body: undefined; answer: WheelOut[] };
   "POST /wheels": { body: WheelIn; answer: WheelOut };
   "GET /wheels/draft": { body: undefined; answer: RecipeDraft };

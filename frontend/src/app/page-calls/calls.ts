@@ -13,6 +13,13 @@ export interface Address {
   readonly search: URLSearchParams;
 }
 
+const DRAFT = {
+  text: "Send Ann a mail about lunch.",
+  expertise: "novice",
+  applications: ["Mail"],
+  criteria: ["The folder Sent shows a mail to Ann"],
+} as const;
+
 type CallsOf = (address: Address) => readonly ApiCall[];
 
 const SERVER = { revision: "r1", base_url: "http://127.0.0.1:8095/v1", model: "my-model" };
@@ -162,6 +169,13 @@ export const PAGE_CALLS: Readonly<Record<string, CallsOf>> = {
     apiCall("call.deliveries", "GET", `/webhooks/${ID}/deliveries`),
   ],
   design: designCalls,
+  "design/drafts": ({ search }) => [
+    apiCall("call.drafts", "GET", `/design/drafts?${new URLSearchParams({ node: search.get("node") ?? ID }).toString()}`),
+    apiCall("call.add_draft", "POST", "/design/drafts", { node: 1, content: DRAFT }),
+    apiCall("call.request_drafts", "POST", "/design/draft-requests", { node: 1, writer: 1, count: 6, expertises: ["novice", "expert"] }),
+    apiCall("call.check_drafts", "POST", "/design/drafts/check", { drafts: [1], pool: 1 }),
+    apiCall("call.accept_drafts", "POST", "/design/drafts/accept", { drafts: [1], pool: 1 }),
+  ],
   flywheel: () => [
     apiCall("call.flywheels", "GET", "/wheels"),
     apiCall("call.run_cycle", "POST", `/wheels/${ID}/turns`),

@@ -2,7 +2,7 @@
 import { Button, Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
-import { useSearchParams } from "react-router";
+import { Link, useSearchParams } from "react-router";
 
 import type { DesignPage as Design } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
@@ -123,6 +123,9 @@ function GraphTools({ admin, design }: { admin: boolean; design: Design }) {
           <WriterForm />
         </>
       )}
+      <Button component={Link} to="/design/drafts" variant="default" size="compact-sm">
+        {t("drafts.title")}
+      </Button>
       <DownloadButton href="/api/design/graph.csv" label="CSV" />
     </>
   );

@@ -1,7 +1,7 @@
 /** A command: its id, where it applies, its name, its help and its keys; and what a screen makes of it. */
 import type { PlainKey } from "@/shared/i18n/i18n";
 
-export type Scope = "global" | "queue" | "workspace" | "takeover" | "replay" | "compare";
+export type Scope = "global" | "queue" | "workspace" | "takeover" | "replay" | "compare" | "drafts";
 
 /** What is known of a command before any screen is open; the key map and the help are made of these. */
 export type Command = {

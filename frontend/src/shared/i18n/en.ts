@@ -7,6 +7,7 @@ import { branchMessages } from "./en/branch";
 import { browserMessages } from "./en/browser";
 import { dataMessages } from "./en/data";
 import { designMessages } from "./en/design";
+import { draftMessages } from "./en/drafts";
 import { workspaceMessages } from "./en/workspace";
 import { evaluationMessages } from "./en/evaluations";
 import { exportMessages } from "./en/exports";
@@ -45,6 +46,7 @@ export const en = {
   ...machineMessages,
   ...designMessages,
   ...applicationMessages,
+  ...draftMessages,
   ...flywheelMessages,
   ...trialMessages,
   ...healthMessages,

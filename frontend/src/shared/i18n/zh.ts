@@ -7,6 +7,7 @@ import { branchMessages } from "./zh/branch";
 import { browserMessages } from "./zh/browser";
 import { dataMessages } from "./zh/data";
 import { designMessages } from "./zh/design";
+import { draftMessages } from "./zh/drafts";
 import { workspaceMessages } from "./zh/workspace";
 import { evaluationMessages } from "./zh/evaluations";
 import { exportMessages } from "./zh/exports";
@@ -45,6 +46,7 @@ export const zh = {
   ...machineMessages,
   ...designMessages,
   ...applicationMessages,
+  ...draftMessages,
   ...flywheelMessages,
   ...trialMessages,
   ...healthMessages,

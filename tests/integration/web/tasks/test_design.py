@@ -1,10 +1,5 @@
 """Task design: the graph and its files, places and difficulty of tasks, what is covered, wordings by a model."""
 
-import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -13,7 +8,6 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation_app.accounts.models import User
-from annotation_app.accounts.services import user_ensure
 from annotation_app.audit.models import AuditEntry
 from annotation_app.design.jobs import writings_again_job
 from annotation_app.design.models import Node, Placement, Suggestion, Writer, Writing
@@ -22,20 +16,11 @@ from annotation_app.heartbeats import LOST_AFTER
 from annotation_app.tasks.models import Task
 from annotation_app.tasks.services import tasks_add
 from protocol.trajectory import tasks as protocol_tasks
-from tests.integration.web.conftest import PASSWORD, World
+from tests.integration.web.conftest import World
 from tests.integration.web.exports.test_exports import finished
+from tests.integration.web.tasks.conftest import Model
 
 JSON = "application/json"
-
-
-@pytest.fixture
-def alma(committed: World) -> User:
-    return user_ensure(username="alma", password=PASSWORD, name="Alma", roles=["admin"])
-
-
-@pytest.fixture
-def client(committed: World, alma: User) -> Client:
-    return committed.client(alma)
 
 
 def make(client: Client, name: str, parent: int | None = None, importance: float = 1.0) -> int:
@@ -123,48 +108,6 @@ def test_coverage_counts_up_the_graph_and_gaps_follow_importance(committed: Worl
     assert client.get(f"/api/design/tasks?node={shop}&level=2").json()["items"] == []
     body["tasks"] = [task.pk, 999_999]
     assert client.post("/api/design/placements", body, content_type=JSON).json()["code"] == "not_found"
-
-
-@dataclass
-class Model:
-    """A model server that says what it is told to."""
-
-    url: str
-    says: str = "[]"
-    status: int = 200
-    heard: list[dict[str, Any]] = field(default_factory=list)
-
-
-@pytest.fixture
-def model() -> Iterator[Model]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            made.heard.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(made.status)
-            self.send_header("Content-Type", "text/event-stream")
-            self.end_headers()
-            delta = {"index": 0, "delta": {"content": made.says}, "finish_reason": "stop"}
-            self.wfile.write(f"data: {json.dumps({'id': 'c', 'choices': [delta]})}\n\ndata: [DONE]\n\n".encode())
-
-        def do_GET(self) -> None:
-            self.send_error(404)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    made = Model(url=f"http://127.0.0.1:{server.server_port}/v1")
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    yield made
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
-@pytest.fixture
-def writer(committed: World, model: Model) -> Writer:
-    return Writer.objects.create(name="words", revision="1", base_url=model.url, model="words")
 
 
 def test_a_model_is_added_and_then_never_changed(client: Client, model: Model) -> None:
