@@ -39,8 +39,15 @@ def test_the_next_seeds_that_no_gate_tries(asked: list[TaskVariant]) -> None:
     made = SuiteMaker(suites()).make(FORM, 3, like=like, first_seed=4, held=lambda seed: seed == 5)
     assert [task.seed for task in made] == [4, 6, 7]
     assert {(task.name, task.parameters["level"], task.parameters["language"]) for task in made} == {("form", 2, "zh")}
-    assert all(task.parameters["size"] == like.parameters["size"] for task in made)
+    assert all(task.parameters.get("size") == like.parameters.get("size") for task in made)
     assert len({task.instruction for task in made}) > 1
+
+
+def test_the_screen_is_that_of_the_pools_tasks(asked: list[TaskVariant]) -> None:
+    maze = TaskKind(suite="games", name="maze")
+    small = next(task for task in make_tasks("games", TaskVariant(size=(320, 240))) if task.name == "maze")
+    (made,) = SuiteMaker(suites()).make(maze, 1, like=small, first_seed=9, held=lambda _: False)
+    assert made.parameters["size"] == small.parameters["size"] == [320, 240]
 
 
 def test_a_seed_is_asked_for_once_for_all_kinds(asked: list[TaskVariant]) -> None:
