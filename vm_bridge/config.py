@@ -6,8 +6,9 @@ import re
 import shlex
 import socket
 from collections.abc import Mapping
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
 
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, model_validator
 
@@ -18,6 +19,9 @@ from protocol.trajectory.tasks import HostPattern
 from vm_bridge.fleet import Quota
 from vm_bridge.host_keys import MANAGER, derive_key, key_name
 from vm_bridge.ice import IceServer
+
+Network = IPv4Network | IPv6Network
+T = TypeVar("T")
 
 
 class BindAddress(NamedTuple):
@@ -53,6 +57,7 @@ def _parse_keys(value: Any) -> Any:
 
 HostKey = Annotated[str, Field(min_length=32)]
 CommaSeparated = Annotated[tuple[str, ...], BeforeValidator(_split_commas)]
+LabNetworks = Annotated[tuple[Network, ...], BeforeValidator(_split_commas)]
 Bind = Annotated[BindAddress, BeforeValidator(_parse_address)]
 GuestAddresses = Annotated[
     tuple[Annotated[str, Field(pattern=r"^(\[[0-9a-fA-F:]+\]|[^:\[\]]+):\d+(:\d+:\d+:\d+)?$")], ...],
@@ -99,6 +104,9 @@ class Config(FrozenModel):
     `{bridge}` this host's id; empty, they see them under every name the bridge has."""
     machines: Literal["local", "fake"] = "local"
     """What they are; `fake` paints pictures and needs nothing."""
+    lab_networks: LabNetworks = ()
+    """Networks of the lab that tasks may reach where they list a host of them, such as `10.20.0.0/16`. Addresses of
+    this machine, of loopback and of links stay closed."""
     adb_devices: CommaSeparated = ()
     """Serial numbers of real phones, as `adb devices` lists them; each is one machine of the image `android`."""
     adb_clear: CommaSeparated = ()
@@ -199,6 +207,7 @@ class Config(FrozenModel):
 
 
 BOOLEAN: TypeAdapter[bool] = TypeAdapter(bool)
+NETWORKS: TypeAdapter[tuple[Network, ...]] = TypeAdapter(LabNetworks)
 CONFIG: TypeAdapter[Config] = TypeAdapter(Config)
 PREFIX = "PILOTHOUSE_"
 
@@ -222,11 +231,19 @@ def read_config(environment: Mapping[str, str]) -> Config:
 
 def browser_unsandboxed(environment: Mapping[str, str]) -> bool:
     """`browser_unsandboxed` for who runs browsers without a bridge. Raises ConfigError."""
-    name = f"{PREFIX}BROWSER_UNSANDBOXED"
+    return _read_one(environment, "BROWSER_UNSANDBOXED", BOOLEAN, False)
+
+
+def lab_networks(environment: Mapping[str, str]) -> tuple[Network, ...]:
+    """`lab_networks` for who runs browsers without a bridge. Raises ConfigError."""
+    return _read_one(environment, "LAB_NETWORKS", NETWORKS, "")
+
+
+def _read_one(environment: Mapping[str, str], name: str, adapter: TypeAdapter[T], default: object) -> T:
     try:
-        return BOOLEAN.validate_python(current_environment(environment).get(name, False))
+        return adapter.validate_python(current_environment(environment).get(PREFIX + name, default))
     except ValidationError as error:
-        raise ConfigError(f"{name}: {error.errors()[0]['msg']}") from None
+        raise ConfigError(f"{PREFIX}{name}: {error.errors()[0]['msg']}") from None
 
 
 def _variable_prefix(place: tuple[int | str, ...]) -> str:

@@ -5,6 +5,7 @@ import signal
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 from aiortc import RTCIceServer
 from redis.asyncio import Redis
@@ -29,6 +30,8 @@ from vm_bridge.leases import LeaseGuard
 from vm_bridge.leases.guard import RedisScripts
 from vm_bridge.leases.inventory import HostInventory
 from vm_bridge.leases.lease_file import LeaseFile
+from vm_bridge.network.addresses import is_reachable
+from vm_bridge.network.egress_proxy import EgressProxy
 from vm_bridge.network.previews.proxy import PreviewProxy
 from vm_bridge.network.previews.sessions import PreviewSessions
 from vm_bridge.pool import MachinePool
@@ -132,14 +135,16 @@ def create_host(config: Config) -> Host:
     """Where the machines of this process live."""
     if config.machines == "fake":
         return FakeHost(capacity=config.max_machines, call_log=config.fake_machine_log)
+    make_egress = partial(EgressProxy, public=is_reachable(config.lab_networks))
     hosts: list[Host] = [
-        PhoneHost(LocalHost(config.data, SUITES, tools=config.tools), config.data, SUITES),
+        PhoneHost(LocalHost(config.data, SUITES, tools=config.tools, make_egress=make_egress), config.data, SUITES),
         BrowserHost(
             config.data / "browsers",
             WEB_SUITES,
             engines=config.browsers,
             gpu=config.browser_gpu,
             unsandboxed=config.browser_unsandboxed,
+            make_egress=make_egress,
         ),
     ]
     if config.adb_devices:
@@ -157,10 +162,21 @@ def create_host(config: Config) -> Host:
     if config.windows:
         hosts.append(WindowsHost(config.data, config.windows, config.windows_secret, config.windows_revert))
     if config.qemu:
-        hosts.append(QemuHost(config.data, SUITES, disks=config.disks, memory=config.qemu_memory))
+        hosts.append(
+            QemuHost(config.data, SUITES, disks=config.disks, memory=config.qemu_memory, make_egress=make_egress)
+        )
     if config.docker:
         network = config.docker_network
-        hosts.append(DockerHost(config.data, SUITES, tools=config.tools, system=config.docker_image, network=network))
+        hosts.append(
+            DockerHost(
+                config.data,
+                SUITES,
+                tools=config.tools,
+                system=config.docker_image,
+                network=network,
+                make_egress=make_egress,
+            )
+        )
     return CompositeHost(hosts)
 
 

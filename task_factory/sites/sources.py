@@ -1,5 +1,6 @@
 """Where a site's pages come from, and the bounds of what a crawl may load of it."""
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -10,6 +11,9 @@ from protocol.site_tasks import BundledSite, LiveSite, find_site_task
 from protocol.site_tasks import Site as SiteReference
 from protocol.trajectory.tasks import Language, ScreenSize, Task
 from vm_bridge.browser import Request, Response, Site
+from vm_bridge.config import lab_networks
+from vm_bridge.network.addresses import is_reachable
+from vm_bridge.network.egress_proxy import EgressProxy
 from vm_bridge.network.proxied_site import ProxiedSite
 from vm_bridge.suites.site_tasks.suite import UnreachableSite, make_site_world
 from vm_bridge.suites.web import SITES
@@ -91,13 +95,15 @@ def open_bundled(
 
 @asynccontextmanager
 async def open_live(url: str, folder: Path, hosts: tuple[str, ...] = ()) -> AsyncIterator[SiteSource]:
-    """A site of the network, reached through the filtering proxy: its own host, and further `hosts` it needs. Raises
-    ValueError for an address that is none."""
+    """A site of the network, reached through the filtering proxy: its own host, and further `hosts` it needs. Reached
+    are public addresses and those of PILOTHOUSE_LAB_NETWORKS. Raises ValueError for an address that is none, and
+    ConfigError."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"{url} is no address of a site")
     allowed = tuple(dict.fromkeys((host_of(url), *hosts)))
-    proxied = await ProxiedSite(UnreachableSite(), allowed, folder).open()
+    egress = EgressProxy("factory", allowed, public=is_reachable(lab_networks(os.environ)))
+    proxied = await ProxiedSite(UnreachableSite(), allowed, folder, egress).open()
     try:
         yield SiteSource(parts.hostname, LiveSite(url=url), url, proxied, hosts=allowed)
     finally:

@@ -47,7 +47,8 @@ Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
 class EgressProxy:
-    """One sandbox's proxy. `resolver` and `public` are arguments for tests only, which have no public network."""
+    """One sandbox's proxy. `public` says which addresses it connects to; `resolver` is an argument for tests only,
+    which have no public network."""
 
     def __init__(
         self,

@@ -24,7 +24,7 @@ class ProxiedSite:
     """A site, and beyond it the hosts a task may reach. What they say is not the same in every run."""
 
     def __init__(self, site: Site, allowed: Sequence[str], folder: Path, egress: EgressProxy | None = None) -> None:
-        """`folder` is its own; `egress` is an argument for tests only, which have no public network."""
+        """`folder` is its own; `egress` is for another choice of addresses than the public ones."""
         self._site, self._allowed, self._folder = site, AllowList.of(allowed), folder
         self._egress = egress or EgressProxy("browser", allowed)
 

@@ -1,10 +1,11 @@
 """Settings: defaults that work, and messages that name the variable."""
 
 import re
+from ipaddress import ip_network
 
 import pytest
 
-from vm_bridge.config import HOST_ID_PATTERN, BindAddress, ConfigError, read_config
+from vm_bridge.config import HOST_ID_PATTERN, BindAddress, ConfigError, lab_networks, read_config
 from vm_bridge.fleet import Quota
 from vm_bridge.host_keys import MANAGER, derive_key, format_keys
 from vm_bridge.ice import IceServer
@@ -42,6 +43,15 @@ def test_every_kind_of_value_is_read_from_text() -> None:
     assert config.osworld_hosts == ("huggingface.co", "*.hf.co")
 
 
+def test_networks_of_the_lab_are_read_with_and_without_a_bridge() -> None:
+    given = {"PILOTHOUSE_LAB_NETWORKS": "10.20.0.0/16, fd00:20::/32"}
+    networks = (ip_network("10.20.0.0/16"), ip_network("fd00:20::/32"))
+    assert read_config({**SECRET, **given}).lab_networks == lab_networks(given) == networks
+    assert lab_networks({}) == ()
+    with pytest.raises(ConfigError, match="PILOTHOUSE_LAB_NETWORKS"):
+        lab_networks({"PILOTHOUSE_LAB_NETWORKS": "10.20.0.7/16"})
+
+
 def test_machines_of_windows_need_their_secret() -> None:
     machine = {**SECRET, "PILOTHOUSE_WINDOWS": "127.0.0.1:8015"}
     with pytest.raises(ConfigError, match="PILOTHOUSE_WINDOWS_SECRET"):
@@ -59,6 +69,8 @@ def test_machines_of_windows_need_their_secret() -> None:
         ("PILOTHOUSE_OSWORLD", "guest"),
         ("PILOTHOUSE_OSWORLD", "guest:5000:9222"),
         ("PILOTHOUSE_OSWORLD_HOSTS", "https://files.example"),
+        ("PILOTHOUSE_LAB_NETWORKS", "lab.example"),
+        ("PILOTHOUSE_LAB_NETWORKS", "10.20.0.7/16"),
         ("PILOTHOUSE_WARM_POOL", "{"),
         ("PILOTHOUSE_MACHINES", "magic"),
         ("PILOTHOUSE_STREAM_FPS", "0"),

@@ -19,7 +19,9 @@ from vm_bridge.drivers.browser.machine import BrowserMachine
 from vm_bridge.errors import NoMachine, SandboxUnavailable
 from vm_bridge.hosts.browser.engines import BrowserEnginePool
 from vm_bridge.machine import Capabilities, Machine
+from vm_bridge.network.egress_proxy import EgressProxy
 from vm_bridge.network.proxied_site import ProxiedSite
+from vm_bridge.network.sandbox_network import EgressFactory
 from vm_bridge.sandbox import MAX_RESET_SECONDS, FrameSource, Sandbox, Usage
 from vm_bridge.suites.web_suite import Scene, WebSuite
 
@@ -38,8 +40,16 @@ class BrowserSandbox:
 
     reset_seconds = MAX_RESET_SECONDS
 
-    def __init__(self, name: str, folder: Path, engines: BrowserEnginePool, suites: Mapping[str, WebSuite]) -> None:
+    def __init__(
+        self,
+        name: str,
+        folder: Path,
+        engines: BrowserEnginePool,
+        suites: Mapping[str, WebSuite],
+        make_egress: EgressFactory = EgressProxy,
+    ) -> None:
         self.id, self.image = name, IMAGE
+        self._make_egress = make_egress
         self.vnc_socket: Path | None = None
         self.destroyed = False
         self._folder, self._engines = folder, engines
@@ -94,7 +104,7 @@ class BrowserSandbox:
         folder = Path(
             await asyncio.to_thread(tempfile.mkdtemp, prefix="pilothouse-reach-")
         )  # paths of sockets are short
-        outside = ProxiedSite(site, network, folder)
+        outside = ProxiedSite(site, network, folder, self._make_egress("browser", network))
         self._outsides.append((outside, folder))
         try:
             return await outside.open()
@@ -121,8 +131,10 @@ class BrowserHost:
         engines: int = 1,
         gpu: bool = False,
         unsandboxed: bool = False,
+        make_egress: EgressFactory = EgressProxy,
     ) -> None:
-        """`unsandboxed` where browsers may run without a sandbox."""
+        """`unsandboxed` where browsers may run without a sandbox; `make_egress` gives the ways to the network."""
+        self._make_egress = make_egress
         self.engines = BrowserEnginePool(data / "engines", most=engines, gpu=gpu, unsandboxed=unsandboxed)
         self.machines = data / "machines"
         """A folder for each."""
@@ -166,7 +178,7 @@ class BrowserHost:
         await session.close()
 
     def _sandbox(self, name: str) -> BrowserSandbox:
-        sandbox = BrowserSandbox(name, self.machines / name, self.engines, self._suites)
+        sandbox = BrowserSandbox(name, self.machines / name, self.engines, self._suites, self._make_egress)
         self._made = [*(made for made in self._made if not made.destroyed), sandbox]
         if self._collecting is None:
             self._collecting = asyncio.create_task(self._collect())
