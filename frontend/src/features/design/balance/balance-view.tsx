@@ -104,7 +104,7 @@ function LevelTable({ levels }: { levels: readonly BalanceLevel[] }) {
                 {places.map(({ node, path, tasks }) => (
                   <li key={node}>
                     <Link to={{ pathname: "/design", search: cellSearch({ node, level: tasks > 0 ? level : null }).toString() }}>{path}</Link>{" "}
-                    <span className={styles.note}>{tasks > 0 ? t("balance.place", { count: tasks }) : t("balance.place.none")}</span>
+                    <span className={styles.note}>{tasks > 0 ? t("balance.place", { count: tasks }) : t("balance.place.none")}</span>{" "}
                     <Link to={{ pathname: "/design/drafts", search: `?node=${node}` }}>{t("drafts.title")}</Link>
                   </li>
                 ))}
