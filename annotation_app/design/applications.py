@@ -71,7 +71,8 @@ class ScorePart(FrozenModel):
     value: float | None
     """Of the reading that counts."""
     share: float | None
-    """0 to 1, of the greatest value; the median of the others where no reading counts, None where nobody has one."""
+    """0 to 1, of the greatest value; the median of the others if no reading counts; None if no
+    application has one."""
     weight: float
     """0 to 1, of the whole score."""
 
@@ -102,7 +103,7 @@ def score_applications(candidates: Mapping[str, Sequence[Reading]], rule: Scorin
     """Every candidate's score, the highest first. The same candidates and rule give the same result in any order.
 
     A missing indicator counts as the median of the candidates that have it, never as 0; `low` and `high` say what it
-    could change. An indicator that nobody has is left out. A higher reading never lowers the score or the rank.
+    could change. An indicator without readings is left out. A higher reading never lowers the score or the rank.
     """
     counted = {
         name: {each: one for each in INDICATORS if (one := counted_reading(readings, each, rule))}

@@ -215,7 +215,7 @@ def normalize_text(text: str) -> str:
 
 
 def find_fault(draft: DraftContent, applications: Collection[str]) -> LeftOut | None:
-    """What makes a draft unusable, whoever wrote it; None where nothing does."""
+    """Why a draft of a person or a model cannot be used; None if it can."""
 
     def fault(reason: LeftOutReason, detail: str) -> LeftOut:
         return LeftOut(text=draft.text[:MAX_SHOWN], reason=reason, detail=detail[:MAX_SHOWN])

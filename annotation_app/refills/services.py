@@ -116,7 +116,7 @@ def _add(pool: Pool, batch: _Batch, wanted: WantedTasks) -> int:
         revision=pool.policy,
         reason=wanted.reason,
         need=wanted.need,
-        made=len(chosen),
+        made=len(batch.definitions),
         added=added,
         **wanted.counts.model_dump(),
     )

@@ -1,4 +1,4 @@
-"""Changing the graph, placing tasks, having instructions worded anew, and task drafts."""
+"""Changes of the graph, places of tasks, wordings by models, and task drafts."""
 
 from annotation_app.design.services.applications import (
     application_add,

@@ -37,8 +37,8 @@ def request_heartbeat(rows: QuerySet[Writing] | QuerySet[DraftRequest]) -> Abstr
 
 
 def writings_stale() -> tuple[UUID, ...]:
-    """Requests for wordings that nobody works on, queued again; one that broke every attempt has failed. Which are to
-    be done."""
+    """Queue again the requests for wordings whose worker died; one that broke off too often fails. Returns the
+    queued ones."""
     return _requeue(Writing)
 
 

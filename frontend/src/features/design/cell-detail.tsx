@@ -12,6 +12,7 @@ import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 
 import { LEVELS, tasksQuery, useChange, type CellSelection } from "./api";
 import styles from "./design.module.css";
+import { PageButtons } from "./page-buttons";
 import { RubricForm } from "./rubric-form";
 import { treeRows } from "./tree";
 import { Wordings } from "./wordings";
@@ -43,21 +44,6 @@ export function CellDetail({ design, selection, onSelect, admin }: Props) {
       </ul>
       {tasks.data && <PageButtons after={after} next={tasks.data.after} onPage={setAfter} />}
     </Section>
-  );
-}
-
-function PageButtons({ after, next, onPage }: { after: number; next: number | null; onPage: (after: number) => void }) {
-  const { t } = useI18n();
-  if (after === 0 && next === null) return null;
-  return (
-    <div className={styles.pages}>
-      <Button variant="default" size="compact-sm" disabled={after === 0} onClick={() => onPage(0)}>
-        {t("design.first")}
-      </Button>
-      <Button variant="default" size="compact-sm" disabled={next === null} onClick={() => onPage(next ?? 0)}>
-        {t("design.more")}
-      </Button>
-    </div>
   );
 }
 

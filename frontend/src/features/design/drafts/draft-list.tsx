@@ -9,6 +9,7 @@ import { CommandKey } from "@/shared/ui/key-hint";
 import { Problem } from "@/shared/ui/problem";
 import { useUndoable } from "@/shared/ui/undo";
 
+import { PageButtons } from "@/features/design/page-buttons";
 import { AcceptDialog } from "./accept-dialog";
 import { useDraftChange } from "./api";
 import { draftCommands } from "./commands";
@@ -181,21 +182,6 @@ function BulkBar({ chosen, concerned, all, onAll, onNone, onOpen }: BulkBarProps
         rightSection={<CommandKey command={draftCommands.reject} />}
       >
         {t("drafts.reject_some", { count: concerned })}
-      </Button>
-    </div>
-  );
-}
-
-function PageButtons({ after, next, onPage }: { after: number; next: number | null; onPage: (after: number) => void }) {
-  const { t } = useI18n();
-  if (after === 0 && next === null) return null;
-  return (
-    <div className={styles.bulk}>
-      <Button variant="default" size="compact-sm" disabled={after === 0} onClick={() => onPage(0)}>
-        {t("design.first")}
-      </Button>
-      <Button variant="default" size="compact-sm" disabled={next === null} onClick={() => onPage(next ?? 0)}>
-        {t("design.more")}
       </Button>
     </div>
   );
