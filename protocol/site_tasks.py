@@ -163,7 +163,17 @@ class LiveSite(FrozenModel):
     url: Annotated[str, StringConstraints(pattern=r"^https?://", max_length=2_000)]
 
 
-Site = Annotated[BundledSite | LiveSite, Field(discriminator="kind")]
+class ZimSite(FrozenModel):
+    """A ZIM file in the bridge's folder of them (`PILOTHOUSE_ZIM_FOLDER`)."""
+
+    kind: Literal["zim"] = "zim"
+    file: Annotated[str, StringConstraints(pattern=r"^[^/\\\x00-\x1f]+\.zim$", max_length=200)]
+    """Its name."""
+    uuid: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
+    """Of its header: another edition has another one."""
+
+
+Site = Annotated[BundledSite | LiveSite | ZimSite, Field(discriminator="kind")]
 
 
 class SiteTask(FrozenModel):

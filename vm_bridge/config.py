@@ -107,6 +107,8 @@ class Config(FrozenModel):
     lab_networks: LabNetworks = ()
     """Networks of the lab that tasks may reach where they list a host of them, such as `10.20.0.0/16`. Addresses of
     this machine, of loopback and of links stay closed."""
+    zim_folder: Path | None = None
+    """A folder with the ZIM files of tasks, which `kiwix-serve` serves to their browsers."""
     adb_devices: CommaSeparated = ()
     """Serial numbers of real phones, as `adb devices` lists them; each is one machine of the image `android`."""
     adb_clear: CommaSeparated = ()
@@ -209,6 +211,7 @@ class Config(FrozenModel):
 BOOLEAN: TypeAdapter[bool] = TypeAdapter(bool)
 NETWORKS: TypeAdapter[tuple[Network, ...]] = TypeAdapter(LabNetworks)
 CONFIG: TypeAdapter[Config] = TypeAdapter(Config)
+FOLDER: TypeAdapter[Path | None] = TypeAdapter(Path | None)
 PREFIX = "PILOTHOUSE_"
 
 
@@ -237,6 +240,11 @@ def browser_unsandboxed(environment: Mapping[str, str]) -> bool:
 def lab_networks(environment: Mapping[str, str]) -> tuple[Network, ...]:
     """`lab_networks` for who runs browsers without a bridge. Raises ConfigError."""
     return _read_one(environment, "LAB_NETWORKS", NETWORKS, "")
+
+
+def zim_folder(environment: Mapping[str, str]) -> Path | None:
+    """`zim_folder` where a task is set up or made. Raises ConfigError."""
+    return _read_one(environment, "ZIM_FOLDER", FOLDER, None)
 
 
 def _read_one(environment: Mapping[str, str], name: str, adapter: TypeAdapter[T], default: object) -> T:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import JsonValue, ValidationError
 
 from protocol.actions.types import Finish
-from protocol.site_tasks import BundledSite, SiteTask, StateCondition, find_site_task, needs_answer
+from protocol.site_tasks import BundledSite, SiteTask, StateCondition, ZimSite, find_site_task, needs_answer
 from protocol.trajectory.observations import Verdict
 from protocol.trajectory.tasks import Language, Task
 from vm_bridge.browser import Request, Response, Session
@@ -16,7 +16,10 @@ from vm_bridge.errors import InvalidAction, UnknownTask
 from vm_bridge.machine import ExpertSuggestion
 from vm_bridge.suites.site_tasks.checks import find_fault
 from vm_bridge.suites.site_tasks.pages import read_page
+from vm_bridge.suites.site_tasks.kiwix import require_kiwix
 from vm_bridge.suites.site_tasks.scripts import describe_step, next_action
+from vm_bridge.suites.site_tasks.zim_files import find_zim
+from vm_bridge.suites.site_tasks.zim_site import URL, ZimWebsite
 from vm_bridge.suites.web import SITES
 from vm_bridge.suites.web.suite import STATE
 from vm_bridge.suites.web_suite import Scene, TaskProgress
@@ -51,10 +54,13 @@ class SiteTaskSuite:
         raise UnknownTask(f"there is no task {name} among the site tasks: they come from files")
 
     def scene(self, task: Task) -> Scene:
-        """The site's first page. Raises InvalidAction, UnknownTask."""
+        """The site's first page. Raises InvalidAction, UnknownTask, ZimUnusable."""
         given = _definition(task)
         if isinstance(given.site, BundledSite):
             return replace(SITES.scene(make_site_world(given.site, given.size)), size=given.size)
+        if isinstance(given.site, ZimSite):
+            require_kiwix()
+            return Scene(site=ZimWebsite(find_zim(given.site)), url=URL, size=given.size)
         return Scene(site=UnreachableSite(), url=given.site.url, size=given.size)
 
     async def set_up(self, task: Task, session: Session) -> None:
@@ -119,6 +125,8 @@ async def _find_fault(given: SiteTask, session: Session, answer: str | None) -> 
 
 def _start_url(given: SiteTask) -> str:
     site = given.site
+    if isinstance(site, ZimSite):
+        return URL
     return SITES.scene(make_site_world(site, given.size)).url if isinstance(site, BundledSite) else site.url
 
 
