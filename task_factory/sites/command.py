@@ -12,7 +12,6 @@ from pathlib import Path
 
 from agent_backend.errors import AgentError
 from task_factory.language_models import LanguageModel, RecordedModel, ServedModel, TranscribedModel, open_served_model
-from task_factory.sites.crawler import CrawlBounds
 from task_factory.sites.folders import (
     TASKS,
     TRANSCRIPT,
@@ -21,6 +20,7 @@ from task_factory.sites.folders import (
     write_report,
     write_site,
 )
+from task_factory.sites.frontier import CrawlBounds
 from task_factory.sites.pipeline import TASKS_WANTED, make_site_tasks
 from task_factory.sites.proof import Unproven, prove
 from task_factory.sites.records import SiteReport

@@ -3,25 +3,20 @@
 import asyncio
 import json
 import re
-import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
-from urllib.parse import urldefrag, urljoin, urlsplit
-from urllib.robotparser import RobotFileParser
-
-from pydantic import Field
 
 from protocol.base import FrozenModel
-from task_factory.sites.safety import destructive_reason, element_reason
+from task_factory.sites.frontier import CrawlBounds, Frontier
+from task_factory.sites.safety import element_reason
 from task_factory.sites.sources import BoundedSite, SiteSource, fresh_site, host_of
-from vm_bridge.browser import BrowserEvent, BrowserFailed, Engine, PageHung, Request, ScriptFailed, Session
+from vm_bridge.browser import BrowserEvent, BrowserFailed, Engine, PageHung, ScriptFailed, Session
 from vm_bridge.suites.site_tasks.pages import PageView, read_page
 from vm_bridge.suites.web.suite import STATE
 
 SETTLE_MS = 3_000.0
-USER_AGENT = "Pilothouse"
 MAX_STATE = 6_000
 """Characters of a site's state that are kept."""
 LEAST_TEXT = 20
@@ -46,17 +41,6 @@ Rejection = Literal[
 """dead_error: HTTP 400 or more; dead_refused: no answer; dead_redirects: they do not end; dead_script: its script fails
 and shows nothing; off_site: it leads elsewhere; static: nothing on it can be used; repeated: as several before but for
 numbers; destructive_only: all that can be used on it does what tasks must not do."""
-
-
-class CrawlBounds(FrozenModel):
-    """How much of a site is visited."""
-
-    pages: int = Field(default=20, ge=1)
-    depth: int = Field(default=3, ge=0)
-    """Links from the first page."""
-    seconds: float = Field(default=180.0, gt=0)
-    max_bytes: int = Field(default=32 * 2**20, ge=1)
-    links_per_page: int = Field(default=30, ge=1)
 
 
 class CrawledPage(FrozenModel):
@@ -135,23 +119,19 @@ class _Crawler:
 
     async def run(self) -> Crawl:
         """See `crawl`."""
-        robots = await self._read_robots()
-        queue, known = deque([(self._source.url, 0)]), {self._source.url}
-        ends = time.monotonic() + self._bounds.seconds
-        while queue and not self._found.stopped:
-            url, depth = queue.popleft()
-            if robots is not None and not robots.can_fetch(USER_AGENT, url):
+        frontier = Frontier(self._source, self._site, self._bounds)
+        await frontier.read_robots()
+        while not self._found.stopped and (taken := frontier.take()) is not None:
+            url, depth = taken
+            if not frontier.is_allowed(url):
                 self._found.pages.append(_unvisited(url, depth, "robots", "robots.txt does not allow it"))
                 continue
             page = await self._visit(url, depth)
             self._found.pages.append(page)
             self._report(f"{page.url} {page.rejected or 'usable'}")
-            if depth < self._bounds.depth and page.rejected in (None, "static", "destructive_only"):
-                for link in self._links(page):
-                    if link not in known:
-                        known.add(link)
-                        queue.append((link, depth + 1))
-            self._found.stopped = self._exceeded(ends)
+            if page.rejected in (None, "static", "destructive_only"):
+                frontier.add(((one.href, one.name) for one in page.view.elements if one.is_link), depth)
+            self._found.stopped = frontier.exceeded(len(self._found.pages)) or ""
         self._found.bytes_loaded = self._site.bytes_loaded
         return self._found
 
@@ -159,24 +139,6 @@ class _Crawler:
         """Give the browser's pages back."""
         if self._session is not None:
             await self._session.close()
-
-    def _exceeded(self, ends: float) -> str:
-        if len(self._found.pages) >= self._bounds.pages:
-            return "pages"
-        if time.monotonic() >= ends:
-            return "seconds"
-        return "bytes" if self._site.bytes_loaded >= self._bounds.max_bytes else ""
-
-    async def _read_robots(self) -> RobotFileParser | None:
-        """The rules of a live site; None where there are none to follow."""
-        if not self._source.is_live:
-            return None
-        address = urljoin(self._source.url, "/robots.txt")
-        answer = await self._site.answer(Request("GET", address, {"user-agent": USER_AGENT}, b"", "Other"))
-        rules = RobotFileParser(address)
-        text = answer.body.decode("utf-8", "replace") if answer.status == 200 and not answer.failure else ""
-        rules.parse(text.splitlines())
-        return rules
 
     async def _visit(self, url: str, depth: int) -> CrawledPage:
         try:
@@ -255,20 +217,6 @@ class _Crawler:
             return "destructive_only", acting[0]
         return None, ""
 
-    def _links(self, page: CrawledPage) -> list[str]:
-        """Addresses of the same site that a page links to, in its order."""
-        found: dict[str, None] = {}
-        for element in page.view.elements:
-            if not element.is_link or not element.href.startswith("http"):
-                continue
-            if host_of(element.href) != self._source.host or destructive_reason(element.name):
-                continue
-            base, fragment = urldefrag(element.href)
-            route = fragment if fragment.startswith(("/", "!")) else ""
-            if not urlsplit(base).path.lower().endswith(_FILES):
-                found[f"{base}#{route}" if route else base] = None
-        return list(found)[: self._bounds.links_per_page]
-
     async def _open_session(self) -> Session:
         if self._session is None:
             self._session = await self._engine.open(
@@ -286,7 +234,6 @@ class _Crawler:
 
 
 _FIELDS = ("textbox", "searchbox", "combobox", "checkbox", "radio", "spinbutton", "slider", "option", "file")
-_FILES = (".pdf", ".zip", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".mp4", ".mp3", ".csv", ".gz", ".exe", ".dmg")
 _CAPTCHA_WORDS = re.compile(
     r"captcha|are you (a )?(human|robot)|not a robot|verify (that )?you are human|验证码|人机验证", re.I
 )

@@ -8,7 +8,7 @@ from protocol.evaluation.judgements import CRITERIA_PARAMETER
 from protocol.site_tasks import SITE_TASK, SiteTask
 from protocol.trajectory.tasks import Task
 from task_factory.language_models import LanguageModel, Message
-from task_factory.sites.crawler import Crawl, CrawlBounds, CrawledPage, crawl
+from task_factory.sites.crawler import Crawl, CrawledPage, crawl
 from task_factory.sites.exploration import explore
 from task_factory.sites.filters import (
     apply_filter,
@@ -22,6 +22,7 @@ from task_factory.sites.filters import (
     keeps_facts,
     merge_prerequisites,
 )
+from task_factory.sites.frontier import CrawlBounds
 from task_factory.sites.prompts import ask_functions, ask_refinements, ask_tasks
 from task_factory.sites.proof import Unproven, prove, with_site_task
 from task_factory.sites.records import FilterName, KeptTask, Proposal, Refusal, SiteFunction, SiteReport

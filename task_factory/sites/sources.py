@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from protocol.site_tasks import BundledSite, LiveSite, find_site_task
+from protocol.site_tasks import BundledSite, LiveSite, ZimSite, find_site_task
 from protocol.site_tasks import Site as SiteReference
 from protocol.trajectory.tasks import Language, ScreenSize, Task
 from vm_bridge.browser import Request, Response, Site
@@ -15,7 +15,11 @@ from vm_bridge.config import lab_networks
 from vm_bridge.network.addresses import is_reachable
 from vm_bridge.network.egress_proxy import EgressProxy
 from vm_bridge.network.proxied_site import ProxiedSite
+from vm_bridge.suites.site_tasks.kiwix import require_kiwix
 from vm_bridge.suites.site_tasks.suite import UnreachableSite, make_site_world
+from vm_bridge.suites.site_tasks.zim_files import ZimFile, find_zim
+from vm_bridge.suites.site_tasks.zim_site import URL as ZIM_URL
+from vm_bridge.suites.site_tasks.zim_site import ZimWebsite
 from vm_bridge.suites.web import SITES
 from vm_bridge.suites.web_suite import START_TIME
 
@@ -110,14 +114,23 @@ async def open_live(url: str, folder: Path, hosts: tuple[str, ...] = ()) -> Asyn
         await proxied.close()
 
 
+def open_zim(zim: ZimFile, size: ScreenSize = SIZE) -> SiteSource:
+    """The site of a ZIM file. Raises ZimUnusable (`kiwix_missing`)."""
+    require_kiwix()
+    return SiteSource(zim.path.stem, zim.reference, ZIM_URL, ZimWebsite(zim), size=size)
+
+
 @asynccontextmanager
 async def open_source(task: Task, folder: Path) -> AsyncIterator[SiteSource]:
-    """The site of a site task. Raises UnknownTask, InvalidAction, ValueError."""
+    """The site of a site task. Raises UnknownTask, InvalidAction, ZimUnusable, ValueError."""
     given = find_site_task(task)
     if given is None:
         raise ValueError(f"{task.id} brings no site task along")
     if isinstance(given.site, BundledSite):
         yield open_bundled(**given.site.model_dump(exclude={"kind"}), size=given.size)
+        return
+    if isinstance(given.site, ZimSite):
+        yield open_zim(find_zim(given.site), given.size)
         return
     async with open_live(given.site.url, folder, task.network) as source:
         yield source

@@ -16,8 +16,9 @@ from benchmarks.parts.figures import print_progress
 from protocol.actions.types import Finish
 from protocol.trajectory.tasks import Task
 from task_factory.language_models import RecordedModel
-from task_factory.sites.crawler import CrawlBounds, crawl
+from task_factory.sites.crawler import crawl
 from task_factory.sites.folders import read_replies, summarize
+from task_factory.sites.frontier import CrawlBounds
 from task_factory.sites.pipeline import make_site_tasks
 from task_factory.sites.records import SiteReport
 from task_factory.sites.safety import destructive_reason, instruction_reason

@@ -17,8 +17,9 @@ from benchmarks.parts.factory.bad_sites import BAD_SITES, good_site, source_of
 from protocol.actions.types import Finish
 from protocol.trajectory.tasks import Task, task_category
 from task_factory.language_models import RecordedModel
-from task_factory.sites.crawler import CrawlBounds, crawl
+from task_factory.sites.crawler import crawl
 from task_factory.sites.folders import TASKS, write_site
+from task_factory.sites.frontier import CrawlBounds
 from task_factory.sites.pipeline import make_site_tasks
 from task_factory.sites.records import SiteReport
 from task_factory.sites.sources import SiteSource, open_bundled

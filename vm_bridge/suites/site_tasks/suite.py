@@ -15,8 +15,8 @@ from vm_bridge.browser import Request, Response, Session
 from vm_bridge.errors import InvalidAction, UnknownTask
 from vm_bridge.machine import ExpertSuggestion
 from vm_bridge.suites.site_tasks.checks import find_fault
-from vm_bridge.suites.site_tasks.pages import read_page
 from vm_bridge.suites.site_tasks.kiwix import require_kiwix
+from vm_bridge.suites.site_tasks.pages import read_page
 from vm_bridge.suites.site_tasks.scripts import describe_step, next_action
 from vm_bridge.suites.site_tasks.zim_files import find_zim
 from vm_bridge.suites.site_tasks.zim_site import URL, ZimWebsite
