@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from protocol.base import FrozenModel
-from vm_bridge.suites.questions.conditions import Condition, conditions_of, matching_entities, this_one
+from vm_bridge.suites.questions.conditions import Condition, conditions_of, possible_entities, this_one
 from vm_bridge.suites.questions.schema import Entity, KnowledgeSource, NumberAttribute
 
 MAX_HOPS = 4
@@ -82,17 +82,18 @@ def choose_conditions(source: KnowledgeSource, entity: Entity, draw: Random) -> 
     del drawn[1 : 1 + sum(bool(one.words and not one.relation) for one in drawn[1:])]
     for one in drawn[:MAX_CONDITIONS]:
         chosen.append(one)
-        if len(matching_entities(source, entity.kind, chosen)) == 1:
+        if len(possible_entities(source, entity.kind, chosen)) == 1:
             break
     for one in chosen[1:]:
         rest = [other for other in chosen if other is not one]
-        if rest and len(matching_entities(source, entity.kind, rest)) == 1:
+        if rest and len(possible_entities(source, entity.kind, rest)) == 1:
             chosen = rest
     return tuple(chosen)
 
 
 def compose(source: KnowledgeSource, draw: Random, hops: int) -> Question:
-    """A question that no filter has looked at. Raises ValueError where the source has no way so long."""
+    """A question that no filter has looked at. Raises ValueError where the source has no way so long, or says nothing
+    of where it starts."""
     way = draw_chain(source, draw, hops)
     conditions = choose_conditions(source, source.entities[way[0].entity], draw)
     last = source.entities[way[-1].entity]
@@ -103,7 +104,8 @@ def compose(source: KnowledgeSource, draw: Random, hops: int) -> Question:
 def askable_attributes(source: KnowledgeSource, entity: Entity) -> list[str]:
     """What can be asked of an entity: its name, and its numbers."""
     attributes = source.kinds[entity.kind].attributes.items()
-    return [NAME, *(name for name, attribute in attributes if isinstance(attribute, NumberAttribute))]
+    numbers = (name for name, attribute in attributes if isinstance(attribute, NumberAttribute))
+    return [NAME, *(name for name in numbers if name in entity.facts)]
 
 
 def make_question(source: KnowledgeSource, way: Sequence[Hop], conditions: Sequence[Condition], asked: str) -> Question:

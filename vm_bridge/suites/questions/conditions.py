@@ -9,8 +9,6 @@ from pydantic import Field
 from protocol.base import FrozenModel
 from vm_bridge.suites.questions.schema import Entity, KnowledgeSource, NumberAttribute, Value, WordAttribute
 
-CENTURY = 100
-
 
 class Condition(FrozenModel):
     """One statement about an entity, or about the one that a relation leads to.
@@ -36,9 +34,23 @@ class Condition(FrozenModel):
     posting_size: Annotated[int, Field(ge=0)] = 0
 
     def holds_for(self, source: KnowledgeSource, entity: Entity) -> bool:
-        """Whether it is true of an entity."""
-        about = source.entities[entity.links[self.relation]] if self.relation else entity
-        value = about.facts[self.attribute]
+        """Whether the pages say that it is true of an entity."""
+        value = self._value(source, entity)
+        return value is not None and self._is_met(value)
+
+    def may_hold_for(self, source: KnowledgeSource, entity: Entity) -> bool:
+        """Whether it may be true of an entity: no page says otherwise."""
+        value = self._value(source, entity)
+        return value is None or self._is_met(value)
+
+    def _value(self, source: KnowledgeSource, entity: Entity) -> Value | None:
+        """What the pages say; None where they say nothing."""
+        if not self.relation:
+            return entity.facts.get(self.attribute)
+        other = entity.links.get(self.relation)
+        return None if other is None else source.entities[other].facts.get(self.attribute)
+
+    def _is_met(self, value: Value) -> bool:
         return value in self.words if self.range is None else self.range[0] <= int(value) <= self.range[1]
 
 
@@ -53,9 +65,15 @@ def entities_of(source: KnowledgeSource, kind: str) -> list[Entity]:
 
 
 def matching_entities(source: KnowledgeSource, kind: str, conditions: Sequence[Condition]) -> list[Entity]:
-    """The entities of a kind that satisfy every condition."""
+    """The entities of a kind of which the pages say that they satisfy every condition."""
     found = entities_of(source, kind)
     return [one for one in found if all(condition.holds_for(source, one) for condition in conditions)]
+
+
+def possible_entities(source: KnowledgeSource, kind: str, conditions: Sequence[Condition]) -> list[Entity]:
+    """The entities of a kind that may satisfy every condition: what no page says may be true."""
+    found = entities_of(source, kind)
+    return [one for one in found if all(condition.may_hold_for(source, one) for condition in conditions)]
 
 
 def conditions_of(source: KnowledgeSource, entity: Entity) -> list[Condition]:
@@ -66,7 +84,8 @@ def conditions_of(source: KnowledgeSource, entity: Entity) -> list[Condition]:
     for relation, about in (("", entity), *((name, source.entities[other]) for name, other in entity.links.items())):
         told = relations[relation].phrase.format(thing=subject) if relation else subject
         for name, attribute in source.kinds[about.kind].attributes.items():
-            made.append(_make_condition(relation, name, attribute, about.facts[name], told))
+            if name in about.facts:
+                made.append(_make_condition(relation, name, attribute, about.facts[name], told))
     return [_measured(source, entity.kind, one) for one in made]
 
 
@@ -79,15 +98,8 @@ def _make_condition(
         obscured = f"{subject} {predicate}"
         return Condition(relation=relation, attribute=name, words=words, literal=literal, obscured=obscured)
     first, last = attribute.range_of(int(value))
-    obscured = f"{subject} {attribute.obscured.format(range=_range_in_words(attribute, first, last))}"
+    obscured = f"{subject} {attribute.obscured.format(range=attribute.describe_range(first, last))}"
     return Condition(relation=relation, attribute=name, range=(first, last), literal=literal, obscured=obscured)
-
-
-def _range_in_words(attribute: NumberAttribute, first: int, last: int) -> str:
-    if attribute.unit:
-        return f"between {first} and {last} {attribute.unit}"
-    half = "first" if first % CENTURY == 0 else "second"
-    return f"the {half} half of the {first // CENTURY + 1}th century"
 
 
 def _measured(source: KnowledgeSource, kind: str, condition: Condition) -> Condition:

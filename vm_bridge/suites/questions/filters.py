@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 from protocol.base import FrozenModel
 from vm_bridge.suites.questions.composer import NAME, Question
-from vm_bridge.suites.questions.conditions import entities_of, matching_entities
+from vm_bridge.suites.questions.conditions import entities_of, matching_entities, possible_entities
 from vm_bridge.suites.questions.schema import Entity, KnowledgeSource
 
 SEARCH_DEPTH = 10
@@ -27,10 +27,14 @@ WORD_PATTERN = re.compile(r"\w+")
 
 
 def check_unique(source: KnowledgeSource, question: Question) -> str | None:
-    """Exactly one thing satisfies the conditions, and it leads to the answer."""
+    """Exactly one thing satisfies the conditions, and it leads to the answer. No other one may satisfy them by what no
+    page says."""
     found = matching_entities(source, question.kind, question.conditions)
     if len(found) != 1:
         return f"{len(found)} things satisfy the conditions"
+    possible = possible_entities(source, question.kind, question.conditions)
+    if len(possible) != 1:
+        return f"{len(possible) - 1} other things may satisfy the conditions: their pages do not say"
     answers = answers_from(source, question, found)
     return None if answers == {question.answer} else f"the conditions lead to {', '.join(sorted(answers))}"
 
@@ -153,12 +157,14 @@ def normalize_answer(answer: str) -> str:
 
 
 def _answers(source: KnowledgeSource, question: Question, start: Entity, place: int) -> tuple[str, ...]:
-    """The answer that the chain leads to from an entity at one of its places; none where it has no such relation."""
+    """The answer that the chain leads to from an entity at one of its places; none where no page says it."""
     entity = start
     for relation in question.relations[place:]:
         if relation not in entity.links:
             return ()
         entity = source.entities[entity.links[relation]]
+    if question.asked != NAME and question.asked not in entity.facts:
+        return ()
     return (entity.title if question.asked == NAME else str(entity.facts[question.asked]),)
 
 

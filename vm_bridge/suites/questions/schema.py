@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 Value = int | str
+CENTURY = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,13 @@ class NumberAttribute:
         """The range of `width` values that holds this one: the first and the last value in it."""
         first = value // self.width * self.width
         return first, first + self.width - 1
+
+    def describe_range(self, first: int, last: int) -> str:
+        """A range in words: with its unit, or as half a century."""
+        if self.unit:
+            return f"between {first} and {last} {self.unit}"
+        half = "first" if first % CENTURY == 0 else "second"
+        return f"the {half} half of the {first // CENTURY + 1}th century"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +119,8 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """One thing with a page of its own. `facts` are by attribute; `links` lead to other entities' ids, by relation."""
+    """One thing with a page of its own. `facts` are by attribute; `links` lead to other entities' ids, by relation.
+    Where its page does not say one, it is left out."""
 
     id: str
     kind: str

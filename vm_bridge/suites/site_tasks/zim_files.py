@@ -15,7 +15,7 @@ from vm_bridge.errors import UnsupportedTask
 
 MAGIC = 0x044D495A
 HEADER = struct.Struct("<IHH16sIIQQQQIIQ")
-"""Magic, version (two numbers), UUID, entries, clusters, four positions, main and layout page, place of the checksum."""
+"""Magic, version (two numbers), UUID, entries, clusters, four positions, main and layout page, the checksum's place."""
 CHECKSUM_BYTES = 16
 CHUNK = 1 << 20
 ZimFault = Literal["kiwix_missing", "kiwix_failed", "zim_missing", "zim_damaged", "zim_differs", "zim_no_search"]
