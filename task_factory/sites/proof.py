@@ -105,8 +105,7 @@ async def _play(
     session = await engine.open(site, size=source.size, seed=task.seed, start_time=source.start_time)
     try:
         player = _Player(session, task, report)
-        url = SUITE.scene(task).url
-        return await player.idle(url) if idle else await player.run(url)
+        return await player.idle(source.url) if idle else await player.run(source.url)
     except (ScriptFailed, ActionFailed) as failure:
         raise Unproven("script_fails", str(failure)) from failure
     except VerifierFailed as failure:

@@ -1,0 +1,1 @@
+"""Browsing questions about wikis: ZIM files and live sites."""
