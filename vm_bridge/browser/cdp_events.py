@@ -130,10 +130,11 @@ class CdpEventHandler:
     def _on_navigation_requested(self, page: Page, payload: CdpPayload) -> None:
         if payload["frameId"] == page.id and payload.get("disposition", "currentTab") == "currentTab":
             page.navigating = True
+            page.submitting = payload.get("reason", "").startswith("formSubmission")
 
     def _on_navigation_started(self, page: Page, payload: CdpPayload) -> None:
         if payload["frameId"] == page.id and "ameDocument" not in payload.get("navigationType", ""):
-            page.navigating = True
+            page.navigating, page.submitting = True, False
 
     def _on_loading_started(self, page: Page, payload: CdpPayload) -> None:
         if payload["frameId"] == page.id:

@@ -137,7 +137,7 @@ class ExactClock:
         self._requests.release(self.now)
         if self._requests.requested:  # an answer that came only after time was given would move it
             await self._requests.wait_for_requested()
-        await self._session.wait_for_navigations()
+        await self._session.wait_for_navigations(submissions=False)
         due = next_frame_time(self.now)
         if self._requests.delayed:
             await self._requests.wait_for_deliveries()

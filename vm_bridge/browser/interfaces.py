@@ -38,7 +38,7 @@ class SessionInterface(Protocol):
         """See `Session.report_event`."""
         ...
 
-    async def wait_for_navigations(self) -> None:
+    async def wait_for_navigations(self, *, submissions: bool = True) -> None:
         """See `Session.wait_for_navigations`."""
         ...
 

@@ -32,6 +32,8 @@ class Page:
         self.loading = False
         """By the browser, which tells it at a real time of its own."""
         self.navigating = False
+        self.submitting = False
+        """Whether that is by a form, which the browser sends only when time passes."""
         """Whether it was asked to go elsewhere and has not begun to."""
         self.awaiting_first_frame = True
         """Whether its document has not been drawn yet; until then the browser drops input."""

@@ -239,12 +239,16 @@ class Session(InputDispatcher):
             await self.time.begin(clock_page)
         await self._open_page()
 
-    async def wait_for_navigations(self) -> None:
-        """Returns when every page that was on its way to another document has it, or must wait for it in game time."""
+    async def wait_for_navigations(self, *, submissions: bool = True) -> None:
+        """Returns when every page that was on its way to another document has it, or must wait for it in game time;
+        without `submissions` those are not waited for that have sent a form and need time to begin."""
         try:
             async with asyncio.timeout(NAVIGATION_SECONDS):
                 while any(
-                    page.navigating and not self.interceptor.delays_document(page) for page in self._pages.values()
+                    page.navigating
+                    and (submissions or not page.submitting)
+                    and not self.interceptor.delays_document(page)
+                    for page in self._pages.values()
                 ):
                     self.page_changed.clear()
                     await self.page_changed.wait()

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from protocol.actions.types import TypeText
 from tests.integration.browser.engine.conftest import BUTTON, SIZE, START, Pages, click, hashed, opened, started
 from vm_bridge.browser import Clock, Engine, Session
+from vm_bridge.browser.action_executor import PageActionExecutor
 from vm_bridge.browser.exact_clock import ExactClock
 from vm_bridge.browser.keys import key_event
 from vm_bridge.browser.page import Page
@@ -299,6 +301,19 @@ async def test_a_page_leaves_at_the_same_moment_where_nobody_sees_it(exact: Engi
         await session.close()
     assert seen[0] == seen[1]
     assert len(seen[0][0]) == 20
+
+
+async def test_a_form_that_is_sent_with_enter_needs_time_alone(exact: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vm_bridge.browser.session.NAVIGATION_SECONDS", 600)  # a wait for it outlasts the test
+    arrived = []
+    for _ in range(2):
+        session = await opened(exact, {"/": "<form action=/next><input name=q autofocus>", "/next?q=a": ARRIVES})
+        await PageActionExecutor(session, {}).do(TypeText(text="a\n"))
+        await session.settle(3000)
+        arrived.append((await session.evaluate("location.search"), await session.evaluate("log[0]")))
+        await session.close()
+    assert arrived[0] == arrived[1]
+    assert arrived[0][0] == "?q=a"
 
 
 async def test_a_page_has_loaded_when_it_says_so_however_late_the_browser_tells(exact: Engine) -> None:
