@@ -41,7 +41,7 @@ class KiwixServer:
         named.symlink_to(zim.path)
         port = _free_port()
         self.origin = f"http://127.0.0.1:{port}"
-        words = [program, "-i", "127.0.0.1", "-p", str(port), "-a", str(os.getpid()), "-t", "2", "-n", "-b", str(named)]
+        words = [program, "-i", "127.0.0.1", "-p", str(port), "-a", str(os.getpid()), "-t", "2", "-n", str(named)]
         self._log = Path(self._folder.name) / "log"
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
