@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 
 from task_factory.games import command as games
+from task_factory.questions import command as questions
 from task_factory.sites import command as sites
 
 Command = Callable[[argparse.Namespace], int]
@@ -16,6 +17,7 @@ def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="./pilothouse factory", description="Make tasks and check them.")
     commands = parser.add_subparsers(dest="command", required=True)
     games.add_commands(commands)
+    questions.add_commands(commands)
     sites.add_commands(commands)
     given = parser.parse_args(words)
     run: Command = given.run

@@ -140,8 +140,8 @@ def _make_attribute(
             literal=f"is listed with “{said}” {{value}}",
             obscured=f"is listed with “{said}” {{range}}",
             question=f"Which number is listed as the “{said}” of {{thing}}?",
-            least=numbers[0],
-            most=numbers[-1],
+            least=numbers[0] // _step(numbers[0]) * _step(numbers[0]),
+            most=(numbers[-1] // _step(numbers[-1]) + 1) * _step(numbers[-1]) - 1,
             width=0,
             unit=_braced(unit),
             cuts=cuts,
@@ -172,6 +172,11 @@ def _round(numbers: Sequence[int], place: int) -> int:
         if (rounded := -(-low // unit) * unit) <= high:
             return rounded
     return numbers[place]
+
+
+def _step(number: int) -> int:
+    """What the first and last range's ends are rounded to, so that they are no page's own value: two digits stay."""
+    return int(10 ** max(1, len(str(number)) - 2))
 
 
 def _article(noun: str) -> str:

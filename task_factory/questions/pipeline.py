@@ -7,7 +7,9 @@ from random import Random
 from typing import Any
 
 from protocol.site_tasks import ElementRef
-from task_factory.questions.closed_book import Guess, guess_common, is_guessed
+from task_factory.language_models import LanguageModel
+from task_factory.questions.closed_book import Guess, guess_by_model, guess_common, is_guessed
+from task_factory.questions.filters import check_not_by_a_number
 from task_factory.questions.records import QuestionReport, RefusedQuestion
 from task_factory.questions.source import (
     MAX_SEARCHES,
@@ -26,7 +28,6 @@ from task_factory.sites.sources import SiteSource, fresh_site
 from vm_bridge.browser import BrowserFailed, Engine, ScriptFailed
 from vm_bridge.suites.questions.composer import MAX_HOPS, Question, compose
 from vm_bridge.suites.questions.filters import FILTERS
-from vm_bridge.suites.questions.schema import KnowledgeSource
 from vm_bridge.suites.site_tasks.pages import PageView, read_page
 
 TRIES_PER_QUESTION = 40
@@ -34,7 +35,8 @@ TRIES_PER_QUESTION = 40
 LEAST_ACTS = 40
 """Acts that a task allows at the least: a reader looks at more pages than the script."""
 DISTINCT, CLOSED_BOOK, PROVEN = "distinct", "closed_book", "proven"
-ALL_FILTERS = (DISTINCT, *FILTERS, CLOSED_BOOK, PROVEN)
+SOURCE_FILTERS = {**FILTERS, "not_by_a_number": check_not_by_a_number}
+ALL_FILTERS = (DISTINCT, *SOURCE_FILTERS, CLOSED_BOOK, PROVEN)
 Report = Callable[[str], None]
 
 
@@ -66,10 +68,11 @@ async def make_questions(
     search_url: str,
     *,
     wanted: Wanted = Wanted(),
-    guess: Callable[[KnowledgeSource], Guess] = guess_common,
+    model: LanguageModel | None = None,
     report: Report = lambda _: None,
 ) -> QuestionReport:
-    """Every question that passes all filters, as tasks, and what became of the others.
+    """Every question that passes all filters, as tasks, and what became of the others. `model` tries to answer them
+    without the wiki.
 
     Raises SourceUnusable, PolicyError where a model gives no reply, and BrowserFailed where the browser ends.
     """
@@ -85,7 +88,8 @@ async def make_questions(
     )
     report(f"{site.name}: {made.pages} pages, {made.entities} of them of {len(made.kinds)} kinds")
     field = await find_search_field(engine, site)
-    maker = _Maker(engine, site, source, reading, field, made, guess(source))
+    guess = guess_common(source) if model is None else guess_by_model(model)
+    maker = _Maker(engine, site, source, reading, field, made, guess)
     draw = Random(f"questions-{wanted.seed}")
     levels = await asyncio.to_thread(_possible_hops, source)
     while len(made.kept) < wanted.count:
@@ -138,7 +142,7 @@ class _Maker:
             return DISTINCT, "the same was composed before"
         self._texts.add(question.text)
         self._made.passed[DISTINCT] += 1
-        for name, check in FILTERS.items():
+        for name, check in SOURCE_FILTERS.items():
             if (why := await asyncio.to_thread(check, self._source, question)) is not None:
                 return name, why
             self._made.passed[name] += 1

@@ -3,14 +3,13 @@
 import argparse
 import asyncio
 import json
-import os
 import sys
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agent_backend.errors import AgentError
+from task_factory.browsers import open_engine
 from task_factory.language_models import LanguageModel, RecordedModel, ServedModel, TranscribedModel, open_served_model
 from task_factory.sites.folders import (
     TASKS,
@@ -25,8 +24,7 @@ from task_factory.sites.pipeline import TASKS_WANTED, make_site_tasks
 from task_factory.sites.proof import Unproven, prove
 from task_factory.sites.records import SiteReport
 from task_factory.sites.sources import SiteSource, open_bundled, open_live, open_source
-from vm_bridge.browser import BrowserFailed, Engine
-from vm_bridge.config import browser_unsandboxed
+from vm_bridge.browser import BrowserFailed
 from vm_bridge.errors import BridgeError
 
 FAILURES = (AgentError, BridgeError, BrowserFailed, LookupError, OSError, ValueError)
@@ -79,7 +77,7 @@ async def _make(given: argparse.Namespace) -> dict[str, object]:
     bounds = CrawlBounds(pages=given.pages, depth=given.depth, seconds=given.seconds, max_bytes=given.bytes)
     reports = list[SiteReport]()
     served, told = _open_served(given), dict[str, object]()
-    async with _open_engine() as (engine, folder):
+    async with open_engine() as (engine, folder):
         for number, name in enumerate(given.sites, 1):
             async with _open_site(name, given, folder / f"site-{number}") as source:
                 model = served or _read_recorded(given.replies, source.name)
@@ -106,7 +104,7 @@ def _run_check(given: argparse.Namespace) -> int:
 async def _check(path: Path) -> int:
     """How many tasks of the file are not proven any more."""
     tasks, unproven = read_task_file(path), 0
-    async with _open_engine() as (engine, folder):
+    async with open_engine() as (engine, folder):
         for number, task in enumerate(tasks, 1):
             told: dict[str, object] = {"id": task.id, "proven": True}
             try:
@@ -118,17 +116,6 @@ async def _check(path: Path) -> int:
             print(json.dumps(told, ensure_ascii=False), flush=True)
     print(json.dumps({"tasks": len(tasks), "proven": len(tasks) - unproven}))
     return unproven
-
-
-@asynccontextmanager
-async def _open_engine() -> AsyncIterator[tuple[Engine, Path]]:
-    with tempfile.TemporaryDirectory(prefix="pilothouse-sites-") as folder:
-        unsandboxed = browser_unsandboxed(os.environ)
-        engine = await Engine.start(Path(folder) / "browser", exact=True, unsandboxed=unsandboxed)
-        try:
-            yield engine, Path(folder)
-        finally:
-            await engine.close()
 
 
 @asynccontextmanager

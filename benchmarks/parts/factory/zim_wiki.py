@@ -34,7 +34,12 @@ def write_pages(folder: Path, kinds: Iterable[str] = ("person", "town", "company
 def pack_zim(folder: Path, file: Path, *, full_text: bool = True, language: str = "eng") -> None:
     """Pack a folder into a ZIM file. Raises CalledProcessError, FileNotFoundError where the program is missing."""
     about = {"welcome": "index.html", "illustration": "icon.png", "language": language, "title": "Country Wiki"}
-    about |= {"description": "An invented country", "creator": "Pilothouse", "publisher": "Pilothouse", "name": "country"}
+    about |= {
+        "description": "An invented country",
+        "creator": "Pilothouse",
+        "publisher": "Pilothouse",
+        "name": "country",
+    }
     words = [f"--{name}={value}" for name, value in about.items()]
     words += [] if full_text else ["--withoutFTIndex"]
     subprocess.run(
