@@ -28,6 +28,7 @@ from vm_bridge.suites.site_tasks.zim_files import ZimUnusable, find_zim, read_zi
 from vm_bridge.suites.site_tasks.zim_site import SEARCH_PATH, URL, has_search
 
 FAILURES = (AgentError, BridgeError, BrowserFailed, SourceUnusable, OSError, ValueError)
+WANTED = Wanted()
 ZIM_SEARCH = f"{URL.rstrip('/')}{SEARCH_PATH}?q={{words}}"
 
 
@@ -42,7 +43,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     make.add_argument("--search-url", default="", help="of a live wiki: a search's address, {words} for what is sought")
     make.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="a new folder")
     make.add_argument(
-        "--count", type=int, default=Wanted.count, help="questions that are wanted (default: %(default)s)"
+        "--count", type=int, default=WANTED.count, help="questions that are wanted (default: %(default)s)"
     )
     make.add_argument("--seed", type=int, default=0, help="of what is drawn (default: %(default)s)")
     make.add_argument("--model-url", default="", help="of a model that tries to answer without the wiki")

@@ -176,7 +176,7 @@ def _round(numbers: Sequence[int], place: int) -> int:
 
 def _step(number: int) -> int:
     """What the first and last range's ends are rounded to, so that they are no page's own value: two digits stay."""
-    return int(10 ** max(1, len(str(number)) - 2))
+    return int(f"1{'0' * max(1, len(str(number)) - 2)}")
 
 
 def _article(noun: str) -> str:

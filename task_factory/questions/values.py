@@ -17,7 +17,7 @@ _WORDS = re.compile(r"[^\W\d_]{2,}(?:[ -][^\W\d_]+){0,2}")
 _KIND = re.compile(
     r"\b(?:is|was|are|were)\s+(?:an?|the)\s+(?P<noun>[\w-]+(?:\s+[\w-]+){0,5}?)"
     r"(?=\s+(?:in|of|on|at|by|from|to|who|which|that|for|with|near|about|whose|where|located|situated|born|founded|known"
-    r"|built|made|written|published|and|or)\b|\s*[,.;:(]|\s*$)"
+    r"|built|made|written|starring|and|or|\w+ed\s+(?:by|in|on|at|from|as|for|to|with))\b|\s*[,.;:(]|\s*$)"
 )
 _SAID_YEAR = re.compile(
     rf"\b(born|died|founded|established|built|opened|completed|published|released|formed|discovered)\s+(?:in|on)\s+"
