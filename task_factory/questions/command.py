@@ -16,7 +16,7 @@ from protocol.site_tasks import ZimSite
 from task_factory.browsers import open_engine
 from task_factory.language_models import TranscribedModel, open_served_model
 from task_factory.questions.freshness import check_freshness
-from task_factory.questions.pipeline import Wanted, make_questions
+from task_factory.questions.pipeline import Wanted, make_questions, open_wiki
 from task_factory.questions.records import TASKS, KeptQuestion, read_questions, write_questions
 from task_factory.questions.source import MAX_SEARCHES, WIKI_BOUNDS, SourceUnusable
 from task_factory.sites.folders import TRANSCRIPT
@@ -84,18 +84,21 @@ async def _make(given: argparse.Namespace) -> dict[str, Any]:
         update={"pages": given.pages, "depth": given.depth, "seconds": given.seconds, "max_bytes": given.bytes}
     )
     bounds = CrawlBounds.model_validate(bounds.model_dump())
-    served = open_served_model(given.model_url, given.model) if given.model_url else None
-    model = None if served is None else TranscribedModel(served, given.out / TRANSCRIPT)
-    wanted = Wanted(given.count, given.seed, bounds, given.searches)
-    async with open_engine() as (engine, folder), _open_wiki(given, folder / "wiki") as (site, search):
-        made = await make_questions(engine, site, search, wanted=wanted, model=model, report=_progress)
+    with TemporaryDirectory(prefix="pilothouse-factory-") as folder:
+        async with _open_site(given, Path(folder)) as (site, search):
+            wiki = await open_wiki(site, search, bounds, _progress)
+            served = open_served_model(given.model_url, given.model) if given.model_url else None
+            model = None if served is None else TranscribedModel(served, given.out / TRANSCRIPT)
+            wanted = Wanted(given.count, given.seed, given.searches)
+            async with open_engine() as (engine, _):
+                made = await make_questions(engine, wiki, wanted=wanted, model=model, report=_progress)
     if served is not None:
         await served.aclose()
     return {**write_questions(given.out, made), "closed_book": given.model or "the commonest answers"}
 
 
 @asynccontextmanager
-async def _open_wiki(given: argparse.Namespace, folder: Path) -> AsyncIterator[tuple[SiteSource, str]]:
+async def _open_site(given: argparse.Namespace, folder: Path) -> AsyncIterator[tuple[SiteSource, str]]:
     """The site with the address of its search. Raises ZimUnusable, ValueError."""
     if not given.zim:
         async with open_live(given.url, folder, tuple(given.host)) as source:

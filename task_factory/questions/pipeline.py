@@ -42,30 +42,37 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is asked for: how many questions, the seed of what is drawn, and the bounds."""
+    """What is asked for: how many questions, the seed of what is drawn, and how many searches there may be."""
 
     count: int = 50
     seed: int = 0
-    bounds: CrawlBounds = WIKI_BOUNDS
     searches: int = MAX_SEARCHES
 
 
+@dataclass(frozen=True, slots=True)
+class Wiki:
+    """A wiki that was read, with its search."""
+
+    site: SiteSource
+    source: WikiSource
+    search: SiteSearch
+    reading: Reading
+
+
 async def open_wiki(
-    site: SiteSource, search_url: str, wanted: Wanted = Wanted(), report: Report = lambda _: None
-) -> tuple[WikiSource, SiteSearch, Reading]:
-    """A wiki that was read, with its search. `search_url` has `{words}` for what is looked for. Raises
-    SourceUnusable."""
+    site: SiteSource, search_url: str, bounds: CrawlBounds = WIKI_BOUNDS, report: Report = lambda _: None
+) -> Wiki:
+    """Read a wiki. `search_url` has `{words}` for what is looked for. Raises SourceUnusable."""
     report(f"{site.name}: the wiki is read")
-    reading = await read_wiki(site, wanted.bounds, report)
+    reading = await read_wiki(site, bounds, report)
     search = SiteSearch(site, search_url, reading)
     await search.open()
-    return WikiSource(site.name, reading, search), search, reading
+    return Wiki(site, WikiSource(site.name, reading, search), search, reading)
 
 
 async def make_questions(
     engine: Engine,
-    site: SiteSource,
-    search_url: str,
+    wiki: Wiki,
     *,
     wanted: Wanted = Wanted(),
     model: LanguageModel | None = None,
@@ -76,7 +83,7 @@ async def make_questions(
 
     Raises SourceUnusable, PolicyError where a model gives no reply, and BrowserFailed where the browser ends.
     """
-    source, search, reading = await open_wiki(site, search_url, wanted, report)
+    site, source, reading, search = wiki.site, wiki.source, wiki.reading, wiki.search
     made = QuestionReport(
         source=site.name,
         pages=len(reading.pages),
@@ -89,7 +96,7 @@ async def make_questions(
     report(f"{site.name}: {made.pages} pages, {made.entities} of them of {len(made.kinds)} kinds")
     field = await find_search_field(engine, site)
     guess = guess_common(source) if model is None else guess_by_model(model)
-    maker = _Maker(engine, site, source, reading, field, made, guess)
+    maker = _Maker(engine, wiki, field, made, guess)
     draw = Random(f"questions-{wanted.seed}")
     levels = await asyncio.to_thread(_possible_hops, source)
     while len(made.kept) < wanted.count:
@@ -108,18 +115,9 @@ async def make_questions(
 
 
 class _Maker:
-    def __init__(
-        self,
-        engine: Engine,
-        site: SiteSource,
-        source: WikiSource,
-        reading: Reading,
-        field: ElementRef,
-        made: QuestionReport,
-        guess: Guess,
-    ) -> None:
-        self._engine, self._site, self._source, self._reading = engine, site, source, reading
-        self._field, self._made, self._guess = field, made, guess
+    def __init__(self, engine: Engine, wiki: Wiki, field: ElementRef, made: QuestionReport, guess: Guess) -> None:
+        self._engine, self._field, self._made, self._guess = engine, field, made, guess
+        self._site, self._source, self._read_at = wiki.site, wiki.source, wiki.reading.read_at
         self._texts: set[str] = set()
 
     async def try_one(self, draw: Random, hops: int) -> None:
@@ -153,7 +151,7 @@ class _Maker:
 
     async def _keep(self, question: Question) -> tuple[str, str] | None:
         """Prove its task and keep it; why not where it is not proven."""
-        kept = keep_question(self._source, self._site, question, self._reading.read_at)
+        kept = keep_question(self._source, self._site, question, self._read_at)
         try:
             task = await asyncio.to_thread(make_question_task, self._source, self._site, kept, self._field)
             run = await prove(self._engine, self._site, task)

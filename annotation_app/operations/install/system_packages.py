@@ -78,6 +78,8 @@ DEVELOPMENT_PACKAGES = (
     SystemPackage("pgbouncer", programs=("pgbouncer",), service="pgbouncer"),
     SystemPackage("docker-compose", programs=("docker-compose",)),
     SystemPackage("pulseaudio", programs=("pulseaudio",)),
+    SystemPackage("kiwix-tools", programs=("kiwix-serve",)),
+    SystemPackage("zim-tools", programs=("zimwriterfs",)),
 )
 """What tests start besides: all of it small."""
 ALL_TEST_PACKAGES = (

@@ -50,7 +50,8 @@ def unusable(wiki: FolderWiki, search: str = SEARCH) -> str:
 async def test_a_kept_question_becomes_a_task_with_its_way_and_what_it_relies_on(folder: Path) -> None:
     wiki = FolderWiki(folder)
     site = as_source(wiki)
-    source, search, reading = await open_wiki(site, SEARCH)
+    wiki_read = await open_wiki(site, SEARCH)
+    source, search, reading = wiki_read.source, wiki_read.search, wiki_read.reading
     assert set(source.kinds) == {"river", "town"}
     assert source.kinds["town"].relations["River"].kind == "river"
     question = await asyncio.to_thread(first_kept, source, 1)
@@ -90,7 +91,7 @@ async def test_a_kept_question_becomes_a_task_with_its_way_and_what_it_relies_on
 
 
 async def test_an_exact_number_in_a_question_is_found(folder: Path) -> None:
-    source, _, _ = await open_wiki(as_source(FolderWiki(folder)), SEARCH)
+    source = (await open_wiki(as_source(FolderWiki(folder)), SEARCH)).source
     question = await asyncio.to_thread(first_kept, source, 1)
     exact = source.entities[question.hops[0].entity].facts["Population"]
     spoiled = question.model_copy(update={"text": f"{question.text} It is {exact}."})
@@ -100,14 +101,14 @@ async def test_an_exact_number_in_a_question_is_found(folder: Path) -> None:
 
 
 async def test_a_question_that_is_guessed_is_told(folder: Path) -> None:
-    source, _, _ = await open_wiki(as_source(FolderWiki(folder)), SEARCH)
+    source = (await open_wiki(as_source(FolderWiki(folder)), SEARCH)).source
     question = await asyncio.to_thread(first_kept, source, 1)
     assert await is_guessed(question, guess_by_model(RecordedModel(["No idea", f" {question.answer}."] * 4)))
     assert not await is_guessed(question, guess_by_model(RecordedModel(["No idea"] * 8)))
 
 
 async def test_a_common_value_is_guessed(folder: Path) -> None:
-    source, _, _ = await open_wiki(as_source(FolderWiki(folder)), SEARCH)
+    source = (await open_wiki(as_source(FolderWiki(folder)), SEARCH)).source
     emblems = Counter(str(one.facts["Emblem"]) for one in source.entities.values() if one.kind == "town")
     town = next(one.id for one in source.entities.values() if one.kind == "town")
     question = (await asyncio.to_thread(first_kept, source, 1)).model_copy(
