@@ -21,6 +21,7 @@ from benchmarks.parts.factory.games import measure_games
 from benchmarks.parts.factory.questions import measure_filters, measure_kept, measure_reader, tasks_of
 from benchmarks.parts.factory.refill import measure_refill
 from benchmarks.parts.factory.sites import measure_sites
+from benchmarks.parts.factory.zim_questions import measure_zim_questions
 from benchmarks.parts.figures import print_figures, print_progress
 
 QUESTIONS = 100
@@ -60,6 +61,7 @@ async def _questions(given: argparse.Namespace) -> Mapping[str, Any]:
     tasks = tasks_of(given.questions)
     figures = measure_filters() | await measure_kept(tasks, guess)
     figures["closed_book_guesser"] = given.model or "the most common answers"
+    figures |= await measure_zim_questions()
     print_progress(f"{len(tasks)} questions are read from screenshots")
     return figures | await measure_reader(tasks)
 

@@ -1,19 +1,30 @@
 """What is asked of questions about wikis beside the filters of every question."""
 
-import re
+from collections.abc import Callable
 
 from vm_bridge.suites.questions.composer import Question
-from vm_bridge.suites.questions.filters import SEARCH_DEPTH
+from vm_bridge.suites.questions.filters import FILTERS, SEARCH_DEPTH, WORD_PATTERN
 from vm_bridge.suites.questions.schema import KnowledgeSource
 
-NUMBER = re.compile(r"\d{2,}")
 
+def check_not_by_shared_words(source: KnowledgeSource, question: Question) -> str | None:
+    """A search for all words that the question shares with the first or the last page does not find that page.
 
-def check_not_by_a_number(source: KnowledgeSource, question: Question) -> str | None:
-    """No number of the question, as a search, finds the answer's page or the first one. Sites whose search wants every
-    word find nothing by a sentence, and still the page by an exact value."""
-    ends = {question.hops[0].entity, question.hops[-1].entity}
-    for number in dict.fromkeys(NUMBER.findall(question.text)):
-        if hit := next((one for one in source.search(number, SEARCH_DEPTH) if one in ends), None):
-            return f"a search for “{number}” finds {hit}"
+    Many sites find only pages with every word, so that a whole sentence finds nothing. This is the best that a search
+    by the question's words can do there: every one of them is on the page.
+    """
+    said = dict.fromkeys(word.lower() for word in WORD_PATTERN.findall(question.text))
+    for end in dict.fromkeys((question.hops[0].entity, question.hops[-1].entity)):
+        page = f"{source.entities[end].title} {source.text(end)}".lower()
+        known = set(WORD_PATTERN.findall(page))
+        words = " ".join(word for word in said if word in known)
+        if words and end in source.search(words, SEARCH_DEPTH):
+            return f"a search for “{words}” finds {end}"
     return None
+
+
+SOURCE_FILTERS: dict[str, Callable[[KnowledgeSource, Question], str | None]] = {
+    **FILTERS,
+    "not_by_shared_words": check_not_by_shared_words,
+}
+"""Every filter of a question about a wiki by name, in the order in which they are asked."""

@@ -9,7 +9,7 @@ from typing import Any
 from protocol.site_tasks import ElementRef
 from task_factory.language_models import LanguageModel
 from task_factory.questions.closed_book import Guess, guess_by_model, guess_common, is_guessed
-from task_factory.questions.filters import check_not_by_a_number
+from task_factory.questions.filters import SOURCE_FILTERS
 from task_factory.questions.records import QuestionReport, RefusedQuestion
 from task_factory.questions.source import (
     MAX_SEARCHES,
@@ -27,7 +27,6 @@ from task_factory.sites.proof import SETTLE_MS, Unproven, prove, with_site_task
 from task_factory.sites.sources import SiteSource, fresh_site
 from vm_bridge.browser import BrowserFailed, Engine, ScriptFailed
 from vm_bridge.suites.questions.composer import MAX_HOPS, Question, compose
-from vm_bridge.suites.questions.filters import FILTERS
 from vm_bridge.suites.site_tasks.pages import PageView, read_page
 
 TRIES_PER_QUESTION = 40
@@ -35,7 +34,6 @@ TRIES_PER_QUESTION = 40
 LEAST_ACTS = 40
 """Acts that a task allows at the least: a reader looks at more pages than the script."""
 DISTINCT, CLOSED_BOOK, PROVEN = "distinct", "closed_book", "proven"
-SOURCE_FILTERS = {**FILTERS, "not_by_a_number": check_not_by_a_number}
 ALL_FILTERS = (DISTINCT, *SOURCE_FILTERS, CLOSED_BOOK, PROVEN)
 Report = Callable[[str], None]
 
