@@ -10,8 +10,8 @@ from vm_bridge.suites.questions.schema import KnowledgeSource
 def check_not_by_shared_words(source: KnowledgeSource, question: Question) -> str | None:
     """A search for all words that the question shares with the first or the last page does not find that page.
 
-    Many sites find only pages with every word, so that a whole sentence finds nothing. This is the best that a search
-    by the question's words can do there: every one of them is on the page.
+    Many sites find only pages with every word, so that a whole sentence finds nothing. These words are all on the page,
+    and no other words of the question leave fewer pages beside it.
     """
     said = dict.fromkeys(word.lower() for word in WORD_PATTERN.findall(question.text))
     for end in dict.fromkeys((question.hops[0].entity, question.hops[-1].entity)):

@@ -168,7 +168,7 @@ def _round(numbers: Sequence[int], place: int) -> int:
     """The roundest number between two neighbours of a place."""
     reach = max(1, len(numbers) // (4 * RANGES))
     low, high = numbers[max(0, place - reach)], numbers[min(len(numbers) - 1, place + reach)]
-    for unit in (10**power * step for power in range(len(str(high)), -1, -1) for step in (5, 2, 1)):
+    for unit in (int(10**power) * step for power in range(len(str(high)), -1, -1) for step in (5, 2, 1)):
         if (rounded := -(-low // unit) * unit) <= high:
             return rounded
     return numbers[place]
@@ -176,7 +176,7 @@ def _round(numbers: Sequence[int], place: int) -> int:
 
 def _step(number: int) -> int:
     """What the first and last range's ends are rounded to, so that they are no page's own value: two digits stay."""
-    return int(f"1{'0' * max(1, len(str(number)) - 2)}")
+    return int(10 ** max(1, len(str(number)) - 2))
 
 
 def _article(noun: str) -> str:

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from benchmarks.parts.factory.zim_wiki import write_pages
-from protocol.site_tasks import ClickStep, ElementRef
+from protocol.site_tasks import ClickStep, ElementRef, find_site_task
 from task_factory.language_models import RecordedModel
 from task_factory.questions.closed_book import guess_by_model, guess_common, is_guessed
 from task_factory.questions.filters import check_not_by_shared_words
@@ -50,21 +50,20 @@ def unusable(wiki: FolderWiki, search: str = SEARCH) -> str:
 async def test_a_kept_question_becomes_a_task_with_its_way_and_what_it_relies_on(folder: Path) -> None:
     wiki = FolderWiki(folder)
     site = as_source(wiki)
-    wiki_read = await open_wiki(site, SEARCH)
-    source, search, reading = wiki_read.source, wiki_read.search, wiki_read.reading
+    opened = await open_wiki(site, SEARCH)
+    source, search, reading = opened.source, opened.search, opened.reading
     assert set(source.kinds) == {"river", "town"}
     assert source.kinds["town"].relations["River"].kind == "river"
     question = await asyncio.to_thread(first_kept, source, 1)
     assert search.asked > 0
     kept = keep_question(source, site, question, reading.read_at)
     task = await asyncio.to_thread(make_question_task, source, site, kept, FIELD)
-    given = task.parameters["site_task"]
-    assert isinstance(given, dict)
-    kinds = [step["kind"] for step in given["script"]]  # type: ignore[index,union-attr]
-    assert kinds == ["type", "click", "click", "answer"]
+    given = find_site_task(task)
+    assert given is not None
+    assert [step.kind for step in given.script] == ["type", "click", "click", "answer"]
     assert question.answer not in task.instruction
     first = source.entities[question.hops[0].entity]
-    assert ClickStep(element=ElementRef(role="link", name=first.title)).model_dump(mode="json") in given["script"]  # type: ignore[operator]
+    assert given.script[1] == ClickStep(element=ElementRef(role="link", name=first.title))
     again = KeptQuestion.model_validate_json(kept.model_dump_json())
     assert [one.state for one in await check_freshness(site, [again])] == ["fresh"]
 
