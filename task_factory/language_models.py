@@ -102,16 +102,22 @@ class RecordedModel:
 class TranscribedModel:
     """Asks another model and appends each exchange to a transcript (JSON lines)."""
 
-    def __init__(self, model: LanguageModel, transcript: Path) -> None:
+    def __init__(self, model: LanguageModel, transcript: Path, *, resume: bool = False) -> None:
+        """With `resume`, what the transcript has a reply to is not asked again: each reply is given once."""
         self.name = model.name
         self._model, self._transcript = model, transcript
+        self._replies: dict[str, list[str]] = {}
+        if resume and transcript.exists():
+            for exchange in read_transcript(transcript):
+                self._replies.setdefault(exchange.prompt_sha256, []).append(exchange.reply)
 
     async def complete(self, messages: Sequence[Message]) -> str:
         """The reply, written down before it is returned."""
+        digest = prompt_digest(messages)
+        if replies := self._replies.get(digest):
+            return replies.pop(0)
         reply = await self._model.complete(messages)
-        exchange = Exchange(
-            model=self.name, prompt_sha256=prompt_digest(messages), messages=tuple(messages), reply=reply
-        )
+        exchange = Exchange(model=self.name, prompt_sha256=digest, messages=tuple(messages), reply=reply)
         self._transcript.parent.mkdir(parents=True, exist_ok=True)
         with self._transcript.open("a") as file:
             file.write(f"{exchange.model_dump_json()}\n")

@@ -8,11 +8,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from pydantic import JsonValue
+
 from agent_backend.errors import AgentError
 from task_factory.browsers import open_engine
 from task_factory.language_models import LanguageModel, RecordedModel, ServedModel, TranscribedModel, open_served_model
 from task_factory.sites.folders import (
-    TASKS,
     TRANSCRIPT,
     read_replies,
     read_task_file,
@@ -21,8 +22,8 @@ from task_factory.sites.folders import (
 )
 from task_factory.sites.frontier import CrawlBounds
 from task_factory.sites.pipeline import TASKS_WANTED, make_site_tasks
+from task_factory.sites.progress import Progress
 from task_factory.sites.proof import Unproven, prove
-from task_factory.sites.records import SiteReport
 from task_factory.sites.sources import SiteSource, open_bundled, open_live, open_source
 from vm_bridge.browser import BrowserFailed
 from vm_bridge.errors import BridgeError
@@ -36,7 +37,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     commands = sites.add_subparsers(dest="sites_command", required=True)
     make = commands.add_parser("make", help="crawl sites, have tasks written, keep those that a run proves")
     make.add_argument("sites", nargs="+", metavar="SITE", help="an address, or the name of a bundled site such as shop")
-    make.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="a new folder")
+    make.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="a new folder, or one to go on with")
     make.add_argument("--model-url", default="", help="an OpenAI-compatible address, such as http://host:8000/v1")
     make.add_argument("--model", default="", help="a vision-language model's name there")
     make.add_argument("--replies", type=Path, metavar="FILE", help="recorded replies, or a folder with SITE.jsonl")
@@ -63,8 +64,6 @@ def _run_make(given: argparse.Namespace) -> int:
         return _fail("give either --model-url and --model, or --replies")
     if given.model_url and not given.model:
         return _fail("--model-url needs --model")
-    if (given.out / TASKS).exists():
-        return _fail(f"{given.out} has tasks already")
     try:
         told = asyncio.run(_make(given))
     except FAILURES as failure:
@@ -75,22 +74,37 @@ def _run_make(given: argparse.Namespace) -> int:
 
 async def _make(given: argparse.Namespace) -> dict[str, object]:
     bounds = CrawlBounds(pages=given.pages, depth=given.depth, seconds=given.seconds, max_bytes=given.bytes)
-    reports = list[SiteReport]()
-    served, told = _open_served(given), dict[str, object]()
-    async with open_engine() as (engine, folder):
-        for number, name in enumerate(given.sites, 1):
-            async with _open_site(name, given, folder / f"site-{number}") as source:
-                model = served or _read_recorded(given.replies, source.name)
-                transcribed = TranscribedModel(model, given.out / TRANSCRIPT)
-                made, found = await make_site_tasks(
-                    engine, source, transcribed, bounds=bounds, wanted=given.tasks, report=_progress
-                )
-            reports.append(made)
-            write_site(given.out, made, found)
-            told = write_report(given.out, reports, given.model or "recorded replies")
+    progress = Progress.open(given.out, _options(given), keeps_transcript=bool(given.model_url))
+    left = [name for name in dict.fromkeys(given.sites) if name not in progress.reports]
+    served = _open_served(given)
+    for name in given.sites:
+        if name not in left:
+            _progress(f"{name}: finished before")
+    if left:
+        async with open_engine() as (engine, folder):
+            for number, name in enumerate(left, 1):
+                async with _open_site(name, given, folder / f"site-{number}") as source:
+                    model = served or _read_recorded(given.replies, source.name)
+                    transcribed = TranscribedModel(model, given.out / TRANSCRIPT, resume=served is not None)
+                    made, found = await make_site_tasks(
+                        engine, source, transcribed, bounds=bounds, wanted=given.tasks, report=_progress
+                    )
+                write_site(given.out, made, found)
+                progress.add(name, made)
+                _write_report(given, progress)
     if served is not None:
         await served.aclose()
-    return told
+    return _write_report(given, progress)
+
+
+def _write_report(given: argparse.Namespace, progress: Progress) -> dict[str, object]:
+    return write_report(given.out, list(progress.reports.values()), given.model or "recorded replies")
+
+
+def _options(given: argparse.Namespace) -> dict[str, JsonValue]:
+    """What must not change while a folder is made; further sites may be added."""
+    names = ("model", "tasks", "seed", "level", "language", "host", "pages", "depth", "seconds", "bytes")
+    return {name: getattr(given, name) for name in names}
 
 
 def _run_check(given: argparse.Namespace) -> int:
