@@ -9,10 +9,7 @@ from pathlib import Path
 from protocol.site_tasks import (
     AnswerCondition,
     AnswerStep,
-    ClickStep,
-    DragStep,
     ElementCondition,
-    ElementRef,
     ScriptStep,
     StateCondition,
     TypeStep,
@@ -20,13 +17,12 @@ from protocol.site_tasks import (
     Where,
     needs_answer,
 )
+from protocol.wordings.comparison import say_the_same
 from task_factory.sites.crawler import CrawledPage
 from task_factory.sites.proof import elements_of
 from task_factory.sites.records import FilterName, Proposal, Refusal, SiteFunction
 from task_factory.sites.safety import HARMLESS_ROLES, destructive_reason, instruction_reason
 
-SAME_WORDS = 0.8
-"""Tasks whose words overlap by this share (Jaccard) are the same."""
 INSTRUCTION_LENGTH = (15, 800)
 LEAST_STEPS = 2
 _VAGUE_WORDS = json.loads((Path(__file__).parent / "vague_words.json").read_text(encoding="utf-8"))
@@ -146,7 +142,7 @@ def merge_prerequisites(proposals: Sequence[Proposal]) -> tuple[list[Proposal], 
 
 
 def find_duplicates(proposals: Sequence[Proposal]) -> tuple[list[Proposal], list[Refusal]]:
-    """Drop tasks that say or do nearly the same as one before."""
+    """Drop tasks that do the same as one before, or say it in other words."""
     kept, refusals = list[Proposal](), list[Refusal]()
     for one in proposals:
         same = next((other for other in kept if _is_same(one, other)), None)
@@ -240,25 +236,8 @@ def _with_preconditions(one: Proposal, more: tuple[str, ...]) -> Proposal:
 
 
 def _is_same(one: Proposal, other: Proposal) -> bool:
-    if one.script == other.script and one.check == other.check:
-        return True
-    first, second = _words(one.proposed_task), _words(other.proposed_task)
-    overlap = len(first & second) / max(1, len(first | second))
-    return overlap >= SAME_WORDS and _values(one) == _values(other)
-
-
-def _values(one: Proposal) -> set[str]:
-    """What sets tasks of one wording apart: names of elements, and texts."""
-    names = {f"{element.role} {element.name} {element.nth}" for step in one.script for element in _named(step)}
-    return names | {step.text for step in one.script if isinstance(step, TypeStep | AnswerStep)}
-
-
-def _named(step: ScriptStep) -> tuple[ElementRef, ...]:
-    return elements_of(step) if isinstance(step, ClickStep | TypeStep | DragStep) else ()
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"[a-z0-9]+|[\u4e00-\u9fff]", text.casefold()))
+    does_the_same = one.script == other.script and one.check == other.check
+    return does_the_same or say_the_same(one.proposed_task, other.proposed_task)
 
 
 def _plain(text: str) -> str:

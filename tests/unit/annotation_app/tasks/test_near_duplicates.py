@@ -5,9 +5,10 @@ from itertools import chain
 
 import pytest
 
-from annotation_app.design.near_duplicates import find_near_duplicates, read_wording, similarity
-from annotation_app.design.wording_lists import CHINESE_VERBS, ENGLISH_VERBS
+from annotation_app.design.near_duplicates import find_near_duplicates
 from benchmarks.parts.factory.duplicates import RARE_WORDS, measure_duplicates, write_pairs
+from protocol.wordings.comparison import read_wording, similarity
+from protocol.wordings.lists import CHINESE_VERBS, ENGLISH_VERBS
 
 
 def say_the_same(one: str, other: str) -> bool:

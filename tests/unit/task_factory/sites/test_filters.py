@@ -129,9 +129,10 @@ def test_a_task_that_waits_for_none_or_itself_is_dropped(after: str) -> None:
 def test_near_duplicates_are_dropped_and_other_values_are_not() -> None:
     again = propose("Show the trips from the town of Kelso.", id="again")
     other = propose("Show the trips from the town Ilford.", id="other", script=[{**WRITE, "text": "Ilford"}, SHOW])
-    kept, (refusal,) = find_duplicates([propose(), again, other])
+    words = propose("Please display the trips from the town Kelso.", id="words", script=[{**WRITE, "text": "kelso"}])
+    kept, refusals = find_duplicates([propose(), again, other, words])
     assert [one.id for one in kept] == ["trips", "other"]
-    assert (refusal.id, refusal.code) == ("again", "duplicate")
+    assert [(one.id, one.code) for one in refusals] == [("again", "duplicate"), ("words", "duplicate")]
 
 
 @pytest.mark.parametrize(

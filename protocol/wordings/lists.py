@@ -1,5 +1,5 @@
 """Words that near duplicates may differ in: politeness, function words, and verbs for the same act, in English and
-Chinese. Data of `near_duplicates`."""
+Chinese. Data of `comparison`."""
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -1,0 +1,1 @@
+"""Which task texts say the same in other words."""
