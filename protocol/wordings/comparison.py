@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from protocol.wordings.lists import (
-    ASKING_ACTS,
     CHINESE_LIGHT,
     CHINESE_NEGATIONS,
     CHINESE_VERBS,
@@ -24,6 +23,7 @@ from protocol.wordings.lists import (
     NUMBER_WORDS,
     OBJECTS_BEGINNINGS,
     OPPOSITES,
+    QUESTION_ACTS,
     SMALL_TALK,
     STOP_WORDS,
     SUBJECTS_VERBS,
@@ -82,7 +82,7 @@ def _stem(word: str) -> str:
 
 
 _WEAK = frozenset(f"<{verb}>" for verb in WEAK_ACTS)
-_ASKING = frozenset(f"<{verb}>" for verb in ASKING_ACTS)
+_QUESTION_VERBS = frozenset(f"<{verb}>" for verb in QUESTION_ACTS)
 _ACT_OF = {_stem(verb): f"<{line[0]}>" for line in ENGLISH_VERBS for verb in line}
 
 
@@ -190,7 +190,7 @@ def similarity(one: Wording, other: Wording) -> float:
     mine, theirs = _without_asides(one, both), _without_asides(other, both)
     mine_acts, their_acts = mine & one.acts, theirs & other.acts
     mine_verbs, their_verbs = mine_acts | mine & one.leading, their_acts | theirs & other.leading
-    if mine_acts and their_acts and not mine_acts | their_acts <= _ASKING:
+    if mine_acts and their_acts and not mine_acts | their_acts <= _QUESTION_VERBS:
         return 0.0
     if not (mine_acts <= _WEAK or their_verbs) or not (their_acts <= _WEAK or mine_verbs):
         return 0.0
