@@ -126,7 +126,8 @@ def _require_pages(found: Reading, site: BoundedSite) -> None:
         raise SourceUnusable("language", "its pages are in another language; questions are made of English ones")
     if found.left_out["robots"]:
         raise SourceUnusable("robots", "its robots.txt allows no page")
-    failures = ", ".join(sorted({*site.failures.values(), *(f"HTTP {one}" for one in site.statuses.values())}))
+    statuses = {f"HTTP {one}" for one in site.statuses.values()}
+    failures = ", ".join(sorted({*site.failures.values(), *(site.refusals or statuses)}))
     if "TimedOut" in failures or found.stopped == "seconds":
         raise SourceUnusable("site_slow", f"no page came within the time: {failures}")
     raise SourceUnusable("site_down", f"no page came: {failures or 'no HTML'}")

@@ -15,6 +15,7 @@ from vm_bridge.config import lab_networks
 from vm_bridge.network.addresses import is_reachable
 from vm_bridge.network.egress_proxy import EgressProxy
 from vm_bridge.network.proxied_site import ProxiedSite
+from vm_bridge.network.proxy_errors import ERROR_HEADER
 from vm_bridge.suites.site_tasks.kiwix import require_kiwix
 from vm_bridge.suites.site_tasks.suite import UnreachableSite, make_site_world
 from vm_bridge.suites.site_tasks.zim_files import ZimFile, find_zim
@@ -24,6 +25,7 @@ from vm_bridge.suites.web import SITES
 from vm_bridge.suites.web_suite import START_TIME
 
 SIZE: ScreenSize = (1024, 768)
+REFUSAL_HEADER = ERROR_HEADER.decode().lower()
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 
@@ -66,6 +68,8 @@ class BoundedSite:
     """HTTP status by address, of documents."""
     failures: dict[str, str] = field(default_factory=dict)
     """Network errors by address, of documents."""
+    refusals: set[str] = field(default_factory=set)
+    """Why the proxy to the network refused documents: its codes."""
     writes: list[str] = field(default_factory=list)
     """Requests that would have changed something: method and address."""
 
@@ -85,6 +89,7 @@ class BoundedSite:
                 self.failures[address] = response.failure
             elif not 300 <= response.status < 400:
                 self.statuses[address] = response.status
+            self.refusals |= {text for name, text in response.headers.items() if name.lower() == REFUSAL_HEADER}
         return response
 
 

@@ -41,6 +41,13 @@ def first_kept(source: WikiSource, hops: int) -> Question:
     raise AssertionError("no question was kept")
 
 
+def test_a_wiki_that_the_proxy_refuses_says_why(folder: Path) -> None:
+    wiki = FolderWiki(folder)
+    wiki.failures["/index.html"] = Response(403, b"no", {"X-Pilothouse-Refusal": "address_not_public"})
+    with pytest.raises(SourceUnusable, match="site_down: no page came: address_not_public"):
+        asyncio.run(open_wiki(as_source(wiki), SEARCH))
+
+
 def unusable(wiki: FolderWiki, search: str = SEARCH) -> str:
     with pytest.raises(SourceUnusable) as raised:
         asyncio.run(open_wiki(as_source(wiki), search))
