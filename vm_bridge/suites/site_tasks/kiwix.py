@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections import OrderedDict
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -21,6 +22,8 @@ from vm_bridge.suites.site_tasks.zim_files import ZimFile, ZimUnusable
 PROGRAM = "kiwix-serve"
 START_SECONDS = 20.0
 STOP_SECONDS = 5.0
+MAX_SERVERS = 8
+"""Files that one process serves at a time."""
 POLL_SECONDS = 0.05
 ANSWER_SECONDS = 10.0
 BOOK = "book"
@@ -105,19 +108,23 @@ def require_kiwix() -> str:
     return program
 
 
-_servers: dict[str, KiwixServer] = {}
+_servers: OrderedDict[str, KiwixServer] = OrderedDict()
+"""By UUID of their files, the one that was used last at the end."""
 _lock = threading.Lock()
 
 
 def serve(zim: ZimFile) -> KiwixServer:
-    """The server of a file, started where none runs; it ends with this process. Blocks for up to 20 s. Raises
-    ZimUnusable: `kiwix_missing`, `kiwix_failed`."""
+    """The server of a file, started where none runs. It ends with this process, or where `MAX_SERVERS` others were used
+    since. Blocks for up to 20 s. Raises ZimUnusable: `kiwix_missing`, `kiwix_failed`."""
     with _lock:
         server = _servers.get(zim.uuid)
         if server is None or not server.is_running:
             if server is not None:
                 server.close()
             server = _servers[zim.uuid] = KiwixServer(zim)
+        _servers.move_to_end(zim.uuid)
+        while len(_servers) > MAX_SERVERS:
+            _servers.popitem(last=False)[1].close()
         return server
 
 

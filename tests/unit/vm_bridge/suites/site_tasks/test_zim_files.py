@@ -12,9 +12,9 @@ from protocol.trajectory.tasks import Task
 from vm_bridge.browser import Request
 from vm_bridge.config import Config, zim_folder
 from vm_bridge.suites.registry import WEB_SUITES
-from vm_bridge.suites.site_tasks import zim_site
+from vm_bridge.suites.site_tasks import kiwix, zim_site
 from vm_bridge.suites.site_tasks.kiwix import PROGRAM, require_kiwix
-from vm_bridge.suites.site_tasks.zim_files import HEADER, MAGIC, ZimUnusable, find_zim, read_zim
+from vm_bridge.suites.site_tasks.zim_files import HEADER, MAGIC, ZimFile, ZimUnusable, find_zim, read_zim
 
 UUID = "0123456789abcdef0123456789abcdef"
 
@@ -66,9 +66,7 @@ def test_a_task_s_file_is_found_in_the_folder_of_the_bridge(tmp_path: Path) -> N
         assert (raised.value.fault, raised.value.code) == (fault, "unsupported_task")
 
 
-@pytest.mark.parametrize(
-    "name", ["../wiki.zim", "a/wiki.zim", ".zim", "wiki.txt", "a\\b.zim", "a\0.zim"]
-)
+@pytest.mark.parametrize("name", ["../wiki.zim", "a/wiki.zim", ".zim", "wiki.txt", "a\\b.zim", "a\0.zim"])
 def test_a_task_names_no_file_elsewhere(name: str) -> None:
     with pytest.raises(ValidationError):
         ZimSite(file=name, uuid=UUID)
@@ -98,6 +96,27 @@ async def test_a_server_that_ends_at_once_is_a_failed_request(tmp_path: Path, mo
     assert answer.failure == "ConnectionFailed"
     elsewhere = await site.answer(Request("GET", "http://other.test/", {}, b"", "Document"))
     assert elsewhere.failure == "NameNotResolved"
+
+
+def test_the_server_that_was_not_used_for_longest_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Server:
+        def __init__(self, zim: ZimFile) -> None:
+            self.zim, self.is_running = zim, True
+
+        def close(self) -> None:
+            self.is_running = False
+
+    monkeypatch.setattr(kiwix, "KiwixServer", Server)
+    monkeypatch.setattr(kiwix, "MAX_SERVERS", 2)
+    zims = [read_zim(write_zim(tmp_path / f"{n}.zim", uuid=f"{n:032x}")) for n in range(3)]
+    first, second = kiwix.serve(zims[0]), kiwix.serve(zims[1])
+    assert kiwix.serve(zims[0]) is first
+    third = kiwix.serve(zims[2])
+    assert [one.is_running for one in (first, second, third)] == [True, False, True]
+    assert kiwix.serve(zims[1]).is_running
+    assert not first.is_running
+    kiwix.stop_servers()
+    assert not third.is_running
 
 
 def test_the_folder_is_a_setting(tmp_path: Path) -> None:
