@@ -3630,13 +3630,15 @@ export interface WheelOut {
   turns: TurnRow[];
 }
 /**
- * A flywheel to make: its name, and the pool whose trajectories it learns from.
+ * A flywheel to make: its name, and the pool whose trajectories it learns from. With `by_need` that pool gives its
+ * tasks by need from now on, instead of in order.
  */
 export interface WheelIn {
   recipe: Recipe;
   every_hours?: number | null;
   name: string;
   pool: number;
+  by_need?: boolean;
 }
 /**
  * A recipe for the form, and what has to be given or done before it can work.

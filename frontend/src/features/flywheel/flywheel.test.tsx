@@ -188,7 +188,7 @@ describe("the flywheel's page", () => {
     const [method, path, body] = sent[0]?.split(/ (?=[/{])/) ?? [];
     expect([method, path]).toEqual(["POST", "/api/wheels"]);
     const play = { suite: "drills", size: "", parallel: 1, first_seed: 0, pages: 96, seeds: 4, group: 1, threads: 1 };
-    expect(JSON.parse(body ?? "")).toMatchObject({ pool: 7, name: "Small screens", every_hours: null, recipe: { policy: "nano", rl: { play } } });
+    expect(JSON.parse(body ?? "")).toMatchObject({ pool: 7, name: "Small screens", every_hours: null, by_need: true, recipe: { policy: "nano", rl: { play } } });
     const apart = { pools: ["Games"], specialists: { weights: "samples" }, sft: { corrections: "classes" }, trials: { fresh_pages: true } };
     expect(JSON.parse(body ?? "")).toMatchObject({ recipe: apart });
   });

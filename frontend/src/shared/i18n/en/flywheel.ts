@@ -22,6 +22,8 @@ export const flywheelMessages = {
   "flywheel.name": "Name",
   "flywheel.every_hours": "A cycle every … hours",
   "flywheel.every_hours.help": "Empty: cycles are started by hand",
+  "flywheel.by_need": "Give people the tasks that the policy needs most",
+  "flywheel.by_need.help": "Draws tasks of this pool by need instead of in order. Policies changes it at any time.",
   "flywheel.view": "View of the recipe",
   "flywheel.view.fields": "Form",
   "flywheel.view.json": "JSON",

@@ -22,6 +22,8 @@ export const flywheelMessages = {
   "flywheel.name": "名称",
   "flywheel.every_hours": "每隔几小时一轮",
   "flywheel.every_hours.help": "留空：手动开始",
+  "flywheel.by_need": "优先分配策略最需要的任务",
+  "flywheel.by_need.help": "本任务池按需要抽取任务，而不是按顺序。可随时在“策略”页更改。",
   "flywheel.view": "配方的显示方式",
   "flywheel.view.fields": "表单",
   "flywheel.view.json": "JSON",
