@@ -18,7 +18,7 @@ from protocol.trajectory.steps import Step
 from protocol.trajectory.trajectories import Outcome
 
 StageName = Literal["collect", "check", "value", "route", "mix", "train", "gate", "register", "refresh"]
-Phase = Literal["ct", "sft", "merge", "rl"]
+Phase = Literal["ct", "sft", "merge", "pref", "rl"]
 Source = Literal["fresh", "earlier", "played"]
 """How a checkpoint was trained on a sample: it read what its turn brought or earlier ones had, or played its task."""
 Side = Literal["active", "candidate"]
