@@ -186,12 +186,11 @@ describe("the flywheel's page", () => {
     for (const name of ["takeovers", /^Fresh seeds/]) await user.click(form.getByRole("checkbox", { name }));
     await user.click(form.getByRole("button", { name: "Create" }));
     await waitFor(() => expect(sent).toHaveLength(1));
-    const [method, path, body] = sent[0]?.split(/ (?=[/{])/) ?? [];
-    expect([method, path]).toEqual(["POST", "/api/wheels"]);
+    const [address = "", body = ""] = sent[0]?.split(/ (?={)/) ?? [];
+    expect(address).toBe("POST /api/wheels");
     const play = { suite: "drills", size: "", parallel: 1, first_seed: 0, pages: 96, seeds: 4, group: 1, threads: 1 };
-    expect(JSON.parse(body ?? "")).toMatchObject({ pool: 7, name: "Small screens", every_hours: null, by_need: true, recipe: { policy: "nano", rl: { play } } });
     const apart = { pools: ["Games"], specialists: { weights: "samples" }, sft: { corrections: "classes" }, trials: { fresh_pages: true }, preferences: { algorithm: "dpo", choices: ["override", "mark"], earlier: true } };
-    expect(JSON.parse(body ?? "")).toMatchObject({ recipe: apart });
+    expect(JSON.parse(body)).toMatchObject({ pool: 7, name: "Small screens", every_hours: null, by_need: true, recipe: { policy: "nano", rl: { play }, ...apart } });
   });
 
   it("takes a recipe as JSON, and goes back to the form once it is one", async () => {
