@@ -47,17 +47,17 @@ def write_sources(turn: Turn) -> dict[str, Any]:
             folders["own"] = [] if own is None else [own]
         copies = {name: _copies_sha256(each) for name, each in folders.items() if each}
         _discard_if_changed(turn, training, copies)
-        told: dict[str, Any] = {}
+        found: dict[str, Any] = {}
         if isinstance(plan, PreferenceTraining):
-            told["choices"] = preference_count(plan, [folder for each in folders.values() for folder in each])
-            sources = preference_sources(folders) if told["choices"] else {}
+            found["choices"] = preference_count(plan, [folder for each in folders.values() for folder in each])
+            sources = preference_sources(folders) if found["choices"] else {}
         else:
             sources = plan.shares.sources(**folders, general=turn.recipe.general)
         file_write(turn_folder(turn) / f"{training.name}-sources.json", sources)
         counts = {name: len(ids) for name, ids in chosen.items()} | {"own": trajectory_count(folders.get("own", []))}
         written[training.name] = {
             **counts,
-            **told,
+            **found,
             "phase": training.phase,
             "domain": training.domain,
             "sources": sorted(sources),
