@@ -86,9 +86,7 @@ def test_corrections_are_learned_from_after_imitation(wheel: Wheel, admin: User,
     assert preferred.uses.count() == sft.uses.count() == 6
 
 
-def test_earlier_choices_are_learned_from_again_unless_switched_off(
-    wheel: Wheel, admin: User, tmp_path: Path
-) -> None:
+def test_earlier_choices_are_learned_from_again_unless_switched_off(wheel: Wheel, admin: User, tmp_path: Path) -> None:
     import_corrected(tmp_path / "people", 30, 31)
     run_turn(wheel, admin)
     import_corrected(tmp_path / "more", 40)
