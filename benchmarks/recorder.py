@@ -16,6 +16,7 @@ from pathlib import Path
 from benchmarks.parts.figures import print_figures, print_progress
 from benchmarks.parts.recorder import measurements
 from benchmarks.parts.recorder.desktop import Desktop, environment_of
+from benchmarks.parts.recorder.peer.measure import measure_peer
 from benchmarks.parts.recorder.refinement import measure_refinement
 from benchmarks.parts.recorder.speech import measure_speech
 from benchmarks.parts.recorder.uploads import measure_upload
@@ -52,6 +53,8 @@ def measure(folder: Path, kills: int, canaries: int, rng: random.Random) -> dict
         exits.callback(desktop.close)
         print_progress("a thousand clicks and keys")
         figures |= measurements.measure_events(folder / "events", desktop, environment)
+        print_progress("the same clicks and keys, recorded by the peer")
+        figures |= measure_peer(folder / "peer", desktop, environment)
         print_progress("a screen that changes all the time")
         figures |= measurements.measure_load(folder / "load", desktop, environment)
         print_progress(f"{canaries} canaries")

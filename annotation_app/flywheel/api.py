@@ -55,7 +55,12 @@ def wheel_draft(request: HttpRequest, pool: Annotated[int, Query(), Field(ge=1, 
 def wheel_add(request: HttpRequest, body: WheelIn) -> Status[WheelOut]:
     """Make a flywheel."""
     made = ledger.wheel_add(
-        user=user_of(request), name=body.name, pool_id=body.pool, recipe=body.recipe, every_hours=body.every_hours
+        user=user_of(request),
+        name=body.name,
+        pool_id=body.pool,
+        recipe=body.recipe,
+        every_hours=body.every_hours,
+        by_need=body.by_need,
     )
     return Status(201, turns.wheel_out(user=user_of(request), wheel_id=made.pk))
 

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from annotation_app.exports.schemas import DialectName
 from annotation_app.policies.schemas import Address, ModelName, Name
 from protocol.base import FrozenModel, JsonObject
+from protocol.training.preferences import PreferenceSource
 from protocol.trajectory.tasks import kind_level
 
 Weighting = Literal["none", "interventions", "shares", "classes"]
@@ -106,6 +107,27 @@ class LikelihoodTraining(FrozenModel):
         if self.by == "nano" and self.shares.general > 0:
             raise ValueError("the nano policy's own stage mixes no general data in: its share is 0")
         return self
+
+
+class PreferenceTraining(FrozenModel):
+    """Training by what people preferred: what was done above the candidates that they corrected, and above or below
+    those that they marked. It begins with the weights that imitation made, and learns from the trajectories that may be
+    imitated."""
+
+    algorithm: Literal["dpo", "kto"] = "dpo"
+    """`dpo` compares two replies at one step; `kto` takes each reply as good or bad."""
+    updates: Annotated[int, Field(ge=1, le=1_000_000)]
+    every: Annotated[int, Field(ge=1, le=1_000)] = 1
+    """In every which turn it is done."""
+    choices: Annotated[tuple[PreferenceSource, ...], Field(min_length=1, max_length=4)] = (
+        "override",
+        "takeover",
+        "mark",
+    )
+    """What a preference follows from. To accept one candidate says little against the others."""
+    earlier: bool = True
+    """Whether what people preferred in earlier turns is learned from again."""
+    settings: TrainerSettings = {}
 
 
 class RolloutSettings(FrozenModel):
@@ -289,6 +311,7 @@ class Recipe(FrozenModel):
     general: dict[str, GeneralData] = {}
     ct: LikelihoodTraining | None = None
     sft: LikelihoodTraining | None = None
+    preferences: PreferenceTraining | None = None
     rl: ReinforcementTraining | None = None
     trials: GateTrials
     serving: ServingSettings | None = None
@@ -300,8 +323,8 @@ class Recipe(FrozenModel):
 
     @model_validator(mode="after")
     def _trains(self) -> "Recipe":
-        if self.ct is None and self.sft is None and self.rl is None:
-            raise ValueError("a recipe trains something: ct, sft or rl")
+        if (self.ct, self.sft, self.preferences, self.rl) == (None, None, None, None):
+            raise ValueError("a recipe trains something: ct, sft, preferences or rl")
         if self.specialists is not None and (not self.pools or self.sft is None):
             raise ValueError("`specialists` imitate apart: they need `sft` and further `pools`")
         play = self.rl.play if self.rl else None

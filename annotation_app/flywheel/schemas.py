@@ -18,7 +18,7 @@ from protocol.trajectory.steps import Step
 from protocol.trajectory.trajectories import Outcome
 
 StageName = Literal["collect", "check", "value", "route", "mix", "train", "gate", "register", "refresh"]
-Phase = Literal["ct", "sft", "merge", "rl"]
+Phase = Literal["ct", "sft", "merge", "pref", "rl"]
 Source = Literal["fresh", "earlier", "played"]
 """How a checkpoint was trained on a sample: it read what its turn brought or earlier ones had, or played its task."""
 Side = Literal["active", "candidate"]
@@ -102,10 +102,12 @@ class WheelChange(FrozenModel):
 
 
 class WheelIn(WheelChange):
-    """A flywheel to make: its name, and the pool whose trajectories it learns from."""
+    """A flywheel to make: its name, and the pool whose trajectories it learns from. With `by_need` that pool gives its
+    tasks by need from now on, instead of in order."""
 
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64, pattern=NAME)]
     pool: Annotated[int, Field(ge=1, le=2**31 - 1)]
+    by_need: bool = True
 
 
 class WheelOut(FrozenModel):

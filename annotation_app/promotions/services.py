@@ -85,6 +85,11 @@ def gate_set(*, user: User, pool_id: int, gate: Gate | None) -> None:
 @transaction.atomic(durable=True)
 def sampling_set(*, user: User, pool_id: int, sampling: Literal["in_order", "by_need"]) -> None:
     """Say how the next task of a pool is chosen. Raises Forbidden and NotFound."""
+    sampling_change(user=user, pool_id=pool_id, sampling=sampling)
+
+
+def sampling_change(*, user: User, pool_id: int, sampling: Literal["in_order", "by_need"]) -> None:
+    """The same inside the caller's transaction. Raises Forbidden and NotFound."""
     policies_admin_check(user)
     pool = _pool_locked(pool_id)
     before, pool.sampling = pool.sampling, sampling

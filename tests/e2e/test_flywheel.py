@@ -96,13 +96,14 @@ async def refill(page: Page, url: str) -> str:
 
 
 async def make_flywheel(page: Page) -> None:
-    """Make one by the form, with the shortest training and gate; the tasks as JSON."""
+    """Make one by the form, with the shortest training and gate, and tasks in order; the gate's tasks as JSON."""
     await page.get_by_role("button", name="New flywheel…").click()
     dialog = page.get_by_role("dialog", name="New flywheel")
     await expect(dialog.get_by_role("combobox", name="Pool", exact=True)).to_be_visible(timeout=BOUND_MS)
     await dialog.get_by_role("combobox", name="Pool", exact=True).select_option(POOL)
     await dialog.get_by_role("textbox", name="Name").fill(NAME)
     await dialog.get_by_role("textbox", name="Updates").fill("2")
+    await dialog.get_by_role("checkbox", name="Give people the tasks that the policy needs most").uncheck()
     await dialog.get_by_text("JSON", exact=True).click()
     written = dialog.get_by_role("textbox", name="JSON")
     recipe = json.loads(await written.input_value())

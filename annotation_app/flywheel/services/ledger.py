@@ -20,7 +20,8 @@ from annotation_app.flywheel.recipe import Recipe
 from annotation_app.flywheel.services.play_check import play_check
 from annotation_app.flywheel.services.server_reservation import server_unreserved_check
 from annotation_app.flywheel.services.training import serving_url
-from annotation_app.tasks.models import Pool, Task
+from annotation_app.promotions.services import sampling_change
+from annotation_app.tasks.models import Pool, Sampling, Task
 
 MAX_UNEXPECTED_ERRORS = 3
 """How often a stage may end with an error nobody foresaw until the turn fails: what passed by itself has passed by
@@ -56,9 +57,9 @@ def wheel_set(*, user: User, name: str, pool: str, recipe: Recipe, every_hours: 
     return wheel
 
 
-def wheel_add(*, user: User, name: str, pool_id: int, recipe: Recipe, every_hours: int | None) -> Wheel:
-    """Make a flywheel. Raises Forbidden, NotFound, Conflict where its name is taken, and Invalid for a recipe that
-    reads or plays what is not there."""
+def wheel_add(*, user: User, name: str, pool_id: int, recipe: Recipe, every_hours: int | None, by_need: bool) -> Wheel:
+    """Make a flywheel; `by_need` has its pool give tasks by need from now on. Raises Forbidden, NotFound, Conflict
+    where its name is taken, and Invalid for a recipe that reads or plays what is not there."""
     turn_permission_check(user)
     pool = Pool.objects.filter(pk=pool_id).first()
     if pool is None:
@@ -70,6 +71,8 @@ def wheel_add(*, user: User, name: str, pool_id: int, recipe: Recipe, every_hour
         wheel, made = Wheel.objects.get_or_create(name=name, defaults=fields)
         if not made:
             raise Conflict("There is a flywheel of this name.", code="name_taken")
+        if by_need and pool.sampling != Sampling.BY_NEED:
+            sampling_change(user=user, pool_id=pool.pk, sampling="by_need")
         _record_change(user, wheel)
     return wheel
 

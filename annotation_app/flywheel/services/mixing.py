@@ -15,10 +15,12 @@ from annotation_app.catalogue.selectors import entries_matching
 from annotation_app.exports.folder_writer import ExportOrder, write_export
 from annotation_app.exports.schemas import ExportFilters, ExportPlan
 from annotation_app.flywheel.models import Sample, Turn
+from annotation_app.flywheel.recipe import LikelihoodTraining, PreferenceTraining
 from annotation_app.flywheel.sample_rules import REFUSALS
 from annotation_app.flywheel.selectors.trials import held_out_episodes
 from annotation_app.flywheel.services.own_attempts import trajectory_count, write_own_successes
-from annotation_app.flywheel.services.trainings import LikelihoodRun, last_trained_turn, likelihood_trainings
+from annotation_app.flywheel.services.preferences import preference_count, preference_sources
+from annotation_app.flywheel.services.trainings import FolderRun, folder_trainings, last_trained_turn
 from annotation_app.flywheel.services.turn_files import COPIES_FOLDER, file_write, turn_folder
 from annotation_app.tasks.models import Pool
 
@@ -29,7 +31,7 @@ def write_sources(turn: Turn) -> dict[str, Any]:
     A second call writes the same. Samples that may not be used any more are left out then, and a training that had
     begun with them starts again. Returns counts by training."""
     written: dict[str, Any] = {}
-    for training in likelihood_trainings(turn):
+    for training in folder_trainings(turn):
         chosen = _selected_episodes(turn, training)
         folders = {
             name: [
@@ -39,16 +41,23 @@ def write_sources(turn: Turn) -> dict[str, Any]:
             ]
             for name, ids in chosen.items()
         }
-        if training.plan.shares.own > 0:
+        plan = training.plan
+        if isinstance(plan, LikelihoodTraining) and plan.shares.own > 0:
             own = write_own_successes(turn, turn_folder(turn) / COPIES_FOLDER / f"{training.name}-own", training.pools)
             folders["own"] = [] if own is None else [own]
         copies = {name: _copies_sha256(each) for name, each in folders.items() if each}
         _discard_if_changed(turn, training, copies)
-        sources = training.plan.shares.sources(**folders, general=turn.recipe.general)
+        found: dict[str, Any] = {}
+        if isinstance(plan, PreferenceTraining):
+            found["choices"] = preference_count(plan, [folder for each in folders.values() for folder in each])
+            sources = preference_sources(folders) if found["choices"] else {}
+        else:
+            sources = plan.shares.sources(**folders, general=turn.recipe.general)
         file_write(turn_folder(turn) / f"{training.name}-sources.json", sources)
         counts = {name: len(ids) for name, ids in chosen.items()} | {"own": trajectory_count(folders.get("own", []))}
         written[training.name] = {
             **counts,
+            **found,
             "phase": training.phase,
             "domain": training.domain,
             "sources": sorted(sources),
@@ -56,10 +65,12 @@ def write_sources(turn: Turn) -> dict[str, Any]:
     return written
 
 
-def _selected_episodes(turn: Turn, training: LikelihoodRun) -> dict[str, list[str]]:
+def _selected_episodes(turn: Turn, training: FolderRun) -> dict[str, list[str]]:
     """Which trajectories are learned from: what was chosen before, as far as it still may be. Where it may not all be,
     nothing is left that was made of it."""
     folder, (fresh, earlier) = turn_folder(turn), routed_episodes(turn, training)
+    if isinstance(training.plan, PreferenceTraining) and not training.plan.earlier:
+        earlier = []
     may = {"fresh": list(map(str, fresh)), "earlier": list(map(str, earlier))}
     noted = folder / f"{training.name}-chosen.json"
     before: dict[str, list[str]] | None = json.loads(noted.read_text()) if noted.exists() else None
@@ -75,7 +86,7 @@ def _selected_episodes(turn: Turn, training: LikelihoodRun) -> dict[str, list[st
     return chosen
 
 
-def _discard_if_changed(turn: Turn, training: LikelihoodRun, copies: dict[str, str]) -> None:
+def _discard_if_changed(turn: Turn, training: FolderRun, copies: dict[str, str]) -> None:
     """A training that is half done goes on only with what it was begun with, to the letter: a review since then is in
     the copies too, and the trainer refuses other data."""
     noted, run = turn_folder(turn) / f"{training.name}-copies.json", turn_folder(turn) / "train" / training.name
@@ -94,10 +105,10 @@ def _copies_sha256(folders: Sequence[Path]) -> str:
     return digest.hexdigest()
 
 
-def routed_episodes(turn: Turn, training: LikelihoodRun) -> tuple[list[UUID], list[UUID]]:
+def routed_episodes(turn: Turn, training: FolderRun) -> tuple[list[UUID], list[UUID]]:
     """What was routed there since the last turn that trained so, and before. Left out is what may not be learned from
     any more: it was withdrawn, deleted or lost its pictures meanwhile, a reviewer said no, or the gate tries it now."""
-    routed = Sample.objects.filter(wheel=turn.wheel_id, turn__number__lte=turn.number, route=training.phase)
+    routed = Sample.objects.filter(wheel=turn.wheel_id, turn__number__lte=turn.number, route=training.route)
     there = entries_matching(Query()).filter(pool__in=training.pools, episode__emptied_at__isnull=True)
     left = there.exclude(episode__review__in=REFUSALS).values("episode_id")
     numbers = routed.filter(episode__in=left).order_by("turn__number", "episode")

@@ -14,7 +14,7 @@ from annotation_app.flywheel.curves import final_figures
 from annotation_app.flywheel.models import Checkpoint, Played, Turn
 from annotation_app.flywheel.paths import checkpoint_path
 from annotation_app.flywheel.programs import ProgramFailed, ProgramRunner, trainer_python
-from annotation_app.flywheel.recipe import LikelihoodTraining, ReinforcementTraining
+from annotation_app.flywheel.recipe import LikelihoodTraining, PreferenceTraining, ReinforcementTraining
 from annotation_app.flywheel.rollouts import RolloutPlan, count_refused, train_on_rollouts
 from annotation_app.flywheel.selectors.pools import turn_pools
 from annotation_app.flywheel.selectors.turns import own_active
@@ -28,6 +28,7 @@ from annotation_app.flywheel.services.trainings import (
     AnyTraining,
     Training,
     is_due,
+    preferences_of,
     shared_trainings,
     specialists_of,
     trained_checkpoint,
@@ -46,9 +47,10 @@ def mix(turn: Turn) -> dict[str, Any]:
 
 
 def train(turn: Turn, programs: ProgramRunner) -> dict[str, Any]:
-    """Continued pre-training, imitation, reinforcement, as far as they are due and have something to learn from. What
-    was mixed is looked at again: since then somebody may have had it deleted, and copies go with a turn that ended.
-    Specialists all begin with what the shared trainings made; reinforcement goes on with what they are merged to."""
+    """Continued pre-training, imitation, preferences, reinforcement, as far as they are due and have something to learn
+    from. What was mixed is looked at again: since then somebody may have had it deleted, and copies go with a turn that
+    ended. Specialists all begin with what the shared trainings made; preferences and reinforcement go on with what they
+    are merged to."""
     mix(turn)
     begun_with, parent = start_checkpoint(turn), _parent_of(turn)
     made: list[Checkpoint] = []
@@ -72,6 +74,8 @@ def train(turn: Turn, programs: ProgramRunner) -> dict[str, Any]:
             weights = merge_specialists(turn, parts, programs)
             merged = _checkpoint_record(turn, "merge", weights, begun_with, parent, name="merge", parts=parts)
         advance(merged)
+    for preference_training in preferences_of(turn):
+        advance(_trained(turn, preference_training, begun_with, parent, programs))
     if turn.recipe.rl is not None:
         advance(_trained(turn, Training("rl", turn.recipe.rl, turn_pools(turn)), begun_with, parent, programs))
     refused = count_refused(turn_folder(turn) / "train" / RL_INBOX)
@@ -132,7 +136,7 @@ def _phase(
         "updates": plan.updates,
         **plan.settings,
     }
-    if isinstance(plan, LikelihoodTraining):
+    if not isinstance(plan, ReinforcementTraining):
         sources = json.loads((folder / f"{name}-sources.json").read_text())
         if not sources:
             return None
@@ -225,12 +229,14 @@ def _wording(turn: Turn) -> dict[str, Any]:
 
 
 def _training_command(
-    plan: LikelihoodTraining, sources: dict[str, Any], wording: dict[str, Any]
+    plan: LikelihoodTraining | PreferenceTraining, sources: dict[str, Any], wording: dict[str, Any]
 ) -> tuple[tuple[str, ...], dict[str, Any]]:
     """The command that learns from these sources, and what it is told of them."""
+    folders = [path for one in sources.values() for path in one["paths"]]
+    if isinstance(plan, PreferenceTraining):
+        return ("trainer", plan.algorithm), {"folders": folders, "sources": list(plan.choices), **wording}
     weighting = {} if plan.corrections == "none" else {"weighting": plan.corrections}
     if plan.by == "nano":
-        folders = [path for one in sources.values() for path in one["paths"]]
         return ("trainer.nano", "clicking"), {"folders": folders, **weighting}
     return ("trainer", "ct"), {"sources": sources, **weighting, **wording}
 

@@ -7,16 +7,16 @@ from typing import Generic, TypeVar
 from django.db.models import Max
 
 from annotation_app.flywheel.models import Checkpoint, Turn
-from annotation_app.flywheel.recipe import LikelihoodTraining, ReinforcementTraining
+from annotation_app.flywheel.recipe import LikelihoodTraining, PreferenceTraining, ReinforcementTraining
 from annotation_app.flywheel.selectors.pools import turn_pools
 from annotation_app.tasks.models import Pool
 
-SHARED_PHASES, LAST_PHASES = ("ct", "sft"), ("merge", "rl")
-PHASES = (*SHARED_PHASES, *LAST_PHASES)
+PREFERENCES = "pref"
+PHASES = ("ct", "sft", "merge", PREFERENCES, "rl")
 """In the order of a turn; each begins with the weights of the one before."""
 
 
-Plan = TypeVar("Plan", bound=LikelihoodTraining | ReinforcementTraining, covariant=True)
+Plan = TypeVar("Plan", bound=LikelihoodTraining | PreferenceTraining | ReinforcementTraining, covariant=True)
 
 
 @dataclass(frozen=True)
@@ -35,15 +35,30 @@ class Training(Generic[Plan]):
         """What its files are called."""
         return f"{self.phase}-{self.pools[0].pk}" if self.domain else self.phase
 
+    @property
+    def route(self) -> str:
+        """The route of the samples that it learns from: preferences are learned from what may be imitated."""
+        return "sft" if self.phase == PREFERENCES else self.phase
+
 
 LikelihoodRun = Training[LikelihoodTraining]
-AnyTraining = Training[LikelihoodTraining] | Training[ReinforcementTraining]
+PreferenceRun = Training[PreferenceTraining]
+FolderRun = LikelihoodRun | PreferenceRun
+"""A training that learns from folders of trajectories."""
+AnyTraining = FolderRun | Training[ReinforcementTraining]
 
 
-def likelihood_trainings(turn: Turn) -> tuple[LikelihoodRun, ...]:
-    """The trainings by likelihood that are due, shared ones first, that have made no checkpoint yet."""
-    found = [one for one in _likelihood(turn) if is_due(turn, one)]
+def folder_trainings(turn: Turn) -> tuple[FolderRun, ...]:
+    """The trainings that learn from folders and are due, in their order, that have made no checkpoint yet."""
+    every: list[FolderRun] = [*_likelihood(turn), *preferences_of(turn)]
+    found = [one for one in every if is_due(turn, one)]
     return tuple(one for one in found if trained_checkpoint(turn, one.phase, one.domain) is None)
+
+
+def preferences_of(turn: Turn) -> tuple[PreferenceRun, ...]:
+    """The training by preferences, which learns from all pools at once; none where the recipe has none."""
+    plan = turn.recipe.preferences
+    return () if plan is None else (Training(PREFERENCES, plan, turn_pools(turn)),)
 
 
 def specialists_of(turn: Turn) -> tuple[LikelihoodRun, ...]:

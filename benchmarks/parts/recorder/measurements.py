@@ -7,7 +7,7 @@ import random
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,29 +17,29 @@ from pydantic import TypeAdapter
 from benchmarks.parts.figures import floor_share, percentile
 from benchmarks.parts.recorder.canaries import found_canaries
 from benchmarks.parts.recorder.desktop import Desktop, RecorderProcess, SentInput, recorder
+from benchmarks.parts.recorder.scripted_input import (
+    ALPHABET,
+    INPUT_KINDS,
+    LEVEL_STEP,
+    LEVELS,
+    PACE_SECONDS,
+    PLACE,
+    counted_color,
+    match_inputs,
+    send_inputs,
+    time_errors_ms,
+)
 from protocol.formats.recorded_acts import RecordedEvent
 from protocol.formats.recording_reader import place_acts
 from recorder.pilothouse_recorder.sessions import Session, open_session
 
 EVENTS: TypeAdapter[list[RecordedEvent]] = TypeAdapter(list[RecordedEvent])
-INPUT_KINDS = ("pointer.move", "pointer.down", "pointer.up", "scroll", "key.down", "key.up")
-ROUNDS = 1_000
-"""Of a click and a key: five events and two acts each."""
-PACE_SECONDS = 0.02
 LOAD_SECONDS = 20.0
 """How long the recorder's use of the processor is measured, while the screen changes all the time."""
 LOST_NS = 2_000_000_000
 """What a crash may lose."""
-TIMED_NS = 2_000_000
-"""An input's true time is known where the X server took it within this time; on a busy machine it may take longer."""
-NEAR_NS = 15_000_000
-"""An event this far from its input's time is another one."""
-LEVELS, LEVEL_STEP = 16, 17
-"""Counts are shown as a color: 16 levels of each channel, which JPEG does not mix up."""
 SECRET_COLOR = 0xD02090
-ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 CTRL, SHIFT, SUPER, ENTER = 0xFFE3, 0xFFE1, 0xFFEB, 0xFF0D
-PLACE = (200, 100, 640, 480)
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -47,31 +47,20 @@ def measure_events(folder: Path, desktop: Desktop, environment: dict[str, str]) 
     """A thousand clicks and keys; a window shows how many acts were done, so that every frame tells when it was
     taken."""
     with recorder(folder, environment) as running:
-        window = desktop.open_window("form", "form", _color(0), place=PLACE)
+        window = desktop.open_window("form", "form", counted_color(0), place=PLACE)
         running.wait_stored()
-        desktop.sent.clear()
-        for place in range(ROUNDS):
-            desktop.click(20 + 40 * (place % 2), 20 + place % 600)
-            desktop.paint(window, _color(2 * place + 1))
-            time.sleep(PACE_SECONDS)
-            desktop.press(ord(ALPHABET[place % 26]))
-            desktop.paint(window, _color(2 * place + 2))
-            time.sleep(PACE_SECONDS)
+        send_inputs(desktop, window)
         running.stop()
         window.destroy()
         desktop.display.sync()
     session = open_session(running.folder)
-    return {**_event_figures(session, desktop.sent), **_act_figures(session)}
+    return {**_stored_figures(session, desktop.sent), **_act_figures(session)}
 
 
-def _event_figures(session: Session, sent: list[SentInput]) -> dict[str, Any]:
+def _stored_figures(session: Session, sent: list[SentInput]) -> dict[str, Any]:
     stored = [one for one in session.events if one["kind"] in INPUT_KINDS]
-    matched = list(_match(sent, stored))
-    errors = [
-        max(abs(one["t_ns"] - was.before_ns), abs(one["t_ns"] - was.after_ns)) / 1e6
-        for was, one in matched
-        if was.after_ns - was.before_ns <= TIMED_NS
-    ]
+    matched = match_inputs(sent, stored)
+    errors = time_errors_ms(matched)
     return {
         "events": len(sent),
         "events_recorded_share": floor_share(len(matched), len(sent)),
@@ -81,16 +70,6 @@ def _event_figures(session: Session, sent: list[SentInput]) -> dict[str, Any]:
         "event_time_error_p95_ms": percentile(errors, 0.95),
         "event_time_error_stated_ms": round(max(one["t_error_ns"] for one in stored) / 1e6, 2),
     }
-
-
-def _match(sent: list[SentInput], stored: list[dict[str, Any]]) -> Iterator[tuple[SentInput, dict[str, Any]]]:
-    """Pairs in order; an event that is missing is skipped."""
-    place = 0
-    for one in sent:
-        found = next((at for at in range(place, min(place + 50, len(stored))) if stored[at]["kind"] == one.kind), None)
-        if found is not None and one.before_ns - NEAR_NS <= stored[found]["t_ns"] <= one.after_ns + NEAR_NS:
-            yield one, stored[found]
-            place = found + 1
 
 
 def _act_figures(session: Session) -> dict[str, Any]:
@@ -112,11 +91,6 @@ def _act_figures(session: Session) -> dict[str, Any]:
     }
 
 
-def _color(count: int) -> int:
-    channels = (count // LEVELS**2 % LEVELS, count // LEVELS % LEVELS, count % LEVELS)
-    return int.from_bytes(bytes(LEVEL_STEP * channel for channel in channels), "big")
-
-
 def _shown_count(path: Path) -> int:
     with Image.open(io.BytesIO(path.read_bytes())) as picture:
         pixel = picture.convert("RGB").getpixel((PLACE[0] + PLACE[2] // 2, PLACE[1] + PLACE[3] // 2))
@@ -134,7 +108,7 @@ def measure_load(folder: Path, desktop: Desktop, environment: dict[str, str]) ->
         for count in itertools.count():
             if time.monotonic() - begin >= LOAD_SECONDS:
                 break
-            desktop.paint(window, _color(count))
+            desktop.paint(window, counted_color(count))
             desktop.move(count % 1_000, 300)
             time.sleep(PACE_SECONDS)
         seconds = time.monotonic() - begin
@@ -183,7 +157,7 @@ def measure_kills(
         due = [one for one in desktop.sent if one.after_ns < killed_ns - LOST_NS]
         last_ns = stored[-1]["t_ns"] if stored else desktop.sent[0].before_ns if desktop.sent else killed_ns
         lost.append((killed_ns - last_ns) / 1e9)
-        survived += len(list(_match(due, stored))) == len(due) and session.manifest["state"] == "crashed"
+        survived += len(match_inputs(due, stored)) == len(due) and session.manifest["state"] == "crashed"
         shutil.rmtree(home)
     return {"kills": kills, "kills_survived": survived, "kill_lost_max_s": round(max(lost, default=0), 2)}
 

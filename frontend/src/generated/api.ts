@@ -3490,6 +3490,25 @@ export interface PeopleTime {
   gain_per_hour: number | null;
 }
 /**
+ * Training by what people preferred: what was done above the candidates that they corrected, and above or below
+ * those that they marked. It begins with the weights that imitation made, and learns from the trajectories that may be
+ * imitated.
+ */
+export interface PreferenceTraining {
+  algorithm: "dpo" | "kto";
+  updates: number;
+  every: number;
+  /**
+   * @minItems 1
+   * @maxItems 4
+   */
+  choices: ("accept" | "override" | "takeover" | "mark")[];
+  earlier: boolean;
+  settings: {
+    [k: string]: JsonValue;
+  };
+}
+/**
  * All a turn is told.
  */
 export interface Recipe {
@@ -3512,6 +3531,7 @@ export interface Recipe {
   };
   ct: LikelihoodTraining | null;
   sft: LikelihoodTraining | null;
+  preferences: PreferenceTraining | null;
   rl: ReinforcementTraining | null;
   trials: GateTrials;
   serving: ServingSettings | null;
@@ -3630,13 +3650,15 @@ export interface WheelOut {
   turns: TurnRow[];
 }
 /**
- * A flywheel to make: its name, and the pool whose trajectories it learns from.
+ * A flywheel to make: its name, and the pool whose trajectories it learns from. With `by_need` that pool gives its
+ * tasks by need from now on, instead of in order.
  */
 export interface WheelIn {
   recipe: Recipe;
   every_hours?: number | null;
   name: string;
   pool: number;
+  by_need?: boolean;
 }
 /**
  * A recipe for the form, and what has to be given or done before it can work.
@@ -3662,7 +3684,7 @@ export interface WheelChange {
 export interface CheckpointOut {
   id: number;
   turn: number;
-  phase: "ct" | "sft" | "merge" | "rl";
+  phase: "ct" | "sft" | "merge" | "pref" | "rl";
   domain: string;
   path: string;
   sha256: string;
@@ -3679,7 +3701,7 @@ export interface CheckpointOut {
  * trainer wrote no such figure, or one that is no number.
  */
 export interface Curve {
-  phase: "ct" | "sft" | "merge" | "rl";
+  phase: "ct" | "sft" | "merge" | "pref" | "rl";
   domain: string;
   updates: number[];
   figures: {

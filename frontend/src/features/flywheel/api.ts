@@ -65,7 +65,7 @@ export const draftQuery = (pool: number) =>
   });
 
 export type Change =
-  | { readonly type: "make"; readonly pool: number; readonly name: string; readonly every_hours: number | null; readonly recipe: Recipe }
+  | { readonly type: "make"; readonly pool: number; readonly name: string; readonly every_hours: number | null; readonly by_need: boolean; readonly recipe: Recipe }
   | { readonly type: "edit"; readonly flywheel: number; readonly every_hours: number | null; readonly recipe: Recipe }
   | { readonly type: "delete"; readonly flywheel: number }
   | { readonly type: "turn"; readonly flywheel: number }
@@ -75,8 +75,8 @@ export type Change =
 async function send(change: Change): Promise<unknown> {
   switch (change.type) {
     case "make": {
-      const { pool, name, every_hours, recipe } = change;
-      return request("POST", "/wheels", { pool, name, every_hours, recipe });
+      const { pool, name, every_hours, by_need, recipe } = change;
+      return request("POST", "/wheels", { pool, name, every_hours, by_need, recipe });
     }
     case "edit":
       return request("PATCH", `/wheels/${change.flywheel}`, { every_hours: change.every_hours, recipe: change.recipe });

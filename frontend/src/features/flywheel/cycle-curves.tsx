@@ -10,7 +10,7 @@ import { useI18n, type I18n } from "@/shared/i18n/i18n";
 import { figureName, figuresByCycle, NAMED_FIGURES } from "./figures";
 import styles from "./flywheel.module.css";
 
-const PHASES = ["rl", "sft", "ct"] as const satisfies readonly Curve["phase"][];
+const PHASES = ["rl", "pref", "sft", "ct"] as const satisfies readonly Curve["phase"][];
 
 export function CycleCurves({ cycles }: { cycles: readonly TurnRow[] }) {
   const { t, rounded } = useI18n();

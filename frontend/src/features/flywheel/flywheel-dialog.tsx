@@ -1,5 +1,5 @@
 /** Makes a flywheel for a pool, or changes its recipe and schedule. Fields begin with what is known of the pool. */
-import { Alert, Button, Group, NativeSelect, NumberInput, SegmentedControl, Stack, Text, TextInput, Textarea } from "@mantine/core";
+import { Alert, Button, Checkbox, Group, NativeSelect, NumberInput, SegmentedControl, Stack, Text, TextInput, Textarea } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
@@ -99,6 +99,7 @@ function FlywheelForm({ begin, pool, flywheel, missing, onDone }: FormProps) {
   const change = useChange();
   const own = useOwnPool(flywheel, pool);
   const [draft, setDraft] = useState(begin);
+  const [byNeed, setByNeed] = useState(true);
   const [text, setText] = useState<string | null>(null);
   const written = text === null ? draft.recipe : recipeOf(text);
   const sent = written && sendable({ ...draft, recipe: written });
@@ -106,7 +107,7 @@ function FlywheelForm({ begin, pool, flywheel, missing, onDone }: FormProps) {
     if (sent === null) return;
     const { name, every_hours, recipe } = sent;
     if (flywheel) change.mutate({ type: "edit", flywheel: flywheel.id, every_hours, recipe }, { onSuccess: onDone });
-    else if (pool !== undefined) change.mutate({ type: "make", pool, name, every_hours, recipe }, { onSuccess: onDone });
+    else if (pool !== undefined) change.mutate({ type: "make", pool, name, every_hours, by_need: byNeed, recipe }, { onSuccess: onDone });
   };
   return (
     <form
@@ -143,6 +144,14 @@ function FlywheelForm({ begin, pool, flywheel, missing, onDone }: FormProps) {
           max={8760}
           allowDecimal={false}
         />
+        {!flywheel && (
+          <Checkbox
+            label={t("flywheel.by_need")}
+            description={t("flywheel.by_need.help")}
+            checked={byNeed}
+            onChange={(event) => setByNeed(event.currentTarget.checked)}
+          />
+        )}
         <SegmentedControl
           aria-label={t("flywheel.view")}
           value={text === null ? "fields" : "json"}

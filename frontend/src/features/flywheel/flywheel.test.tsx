@@ -64,7 +64,7 @@ const RECIPE: Recipe = {
   judge: false,
   passes: 0.5,
   general: {},
-  ct: null,
+  ...{ ct: null, preferences: null },
   sft: null,
   rl: null,
   serving: null,
@@ -182,15 +182,15 @@ describe("the flywheel's page", () => {
     await user.type(form.getByRole("combobox", { name: "Further pools" }), "Games{ArrowDown}{Enter}");
     await user.selectOptions(form.getByRole("combobox", { name: "Imitation of several pools" }), "samples");
     await user.selectOptions(form.getByRole("combobox", { name: "People's corrections" }), "classes");
-    await user.click(form.getByRole("checkbox", { name: /^Fresh seeds/ }));
+    await user.click(form.getByRole("switch", { name: /^Preferences/ }));
+    for (const name of ["takeovers", /^Fresh seeds/]) await user.click(form.getByRole("checkbox", { name }));
     await user.click(form.getByRole("button", { name: "Create" }));
     await waitFor(() => expect(sent).toHaveLength(1));
-    const [method, path, body] = sent[0]?.split(/ (?=[/{])/) ?? [];
-    expect([method, path]).toEqual(["POST", "/api/wheels"]);
+    const [address = "", body = ""] = sent[0]?.split(/ (?={)/) ?? [];
+    expect(address).toBe("POST /api/wheels");
     const play = { suite: "drills", size: "", parallel: 1, first_seed: 0, pages: 96, seeds: 4, group: 1, threads: 1 };
-    expect(JSON.parse(body ?? "")).toMatchObject({ pool: 7, name: "Small screens", every_hours: null, recipe: { policy: "nano", rl: { play } } });
-    const apart = { pools: ["Games"], specialists: { weights: "samples" }, sft: { corrections: "classes" }, trials: { fresh_pages: true } };
-    expect(JSON.parse(body ?? "")).toMatchObject({ recipe: apart });
+    const apart = { pools: ["Games"], specialists: { weights: "samples" }, sft: { corrections: "classes" }, trials: { fresh_pages: true }, preferences: { algorithm: "dpo", choices: ["override", "mark"], earlier: true } };
+    expect(JSON.parse(body)).toMatchObject({ pool: 7, name: "Small screens", every_hours: null, by_need: true, recipe: { policy: "nano", rl: { play }, ...apart } });
   });
 
   it("takes a recipe as JSON, and goes back to the form once it is one", async () => {

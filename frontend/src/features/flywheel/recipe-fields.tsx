@@ -1,5 +1,5 @@
 /** The fields of a recipe: what is learned from, what is trained, what is tried, and what becomes of the result. */
-import { Checkbox, Fieldset, MultiSelect, NativeSelect, NumberInput, SimpleGrid, Stack, Switch, TagsInput, Text, TextInput } from "@mantine/core";
+import { Checkbox, Fieldset, MultiSelect, NativeSelect, SimpleGrid, Stack, Switch, TagsInput, Text, TextInput } from "@mantine/core";
 
 import { useQuery } from "@tanstack/react-query";
 
@@ -7,8 +7,10 @@ import type { LikelihoodTraining, Recipe, ReinforcementTraining } from "@/genera
 import { useI18n } from "@/shared/i18n/i18n";
 
 import { poolsQuery } from "./api";
+import { Amount, Cadence, PlanSwitch, type PlanProps } from "./plan-fields";
 import { PlayedTasks } from "./played-tasks";
-import { GENERAL_KINDS, generalPaths, IMITATION, isEmpty, MERGE_WEIGHTS, PRETRAINING, reinforcement, shareOf, successBounds, valueUpdates, WEIGHTINGS, withGeneralPaths, withSuccessBound } from "./recipe-form";
+import { Preferences } from "./preference-fields";
+import { GENERAL_KINDS, generalPaths, IMITATION, isEmpty, MERGE_WEIGHTS, PREFERENCES, PRETRAINING, reinforcement, shareOf, successBounds, valueUpdates, WEIGHTINGS, withGeneralPaths, withSuccessBound } from "./recipe-form";
 
 type Props = {
   readonly recipe: Recipe;
@@ -43,6 +45,7 @@ export function RecipeFields({ recipe, own, onChange }: Props) {
           </SimpleGrid>
           <Likelihood phase="sft" plan={recipe.sft} initial={IMITATION} onChange={(sft) => set({ sft, specialists: sft && recipe.specialists })} />
           <Likelihood phase="ct" plan={recipe.ct} initial={PRETRAINING} onChange={(ct) => set({ ct })} />
+          <Preferences plan={recipe.preferences} initial={PREFERENCES} onChange={(preferences) => set({ preferences })} />
           <Reinforcement plan={recipe.rl} initial={reinforcement(recipe.trials)} onChange={(rl) => set({ rl })} />
         </Stack>
       </Fieldset>
@@ -129,8 +132,6 @@ function General({ recipe, onChange }: Props) {
     </SimpleGrid>
   );
 }
-
-type PlanProps<Plan> = { readonly plan: Plan | null; readonly initial: Plan; readonly onChange: (plan: Plan | null) => void };
 
 function Likelihood({ phase, plan, initial, onChange }: PlanProps<LikelihoodTraining> & { readonly phase: "sft" | "ct" }) {
   const { t } = useI18n();
@@ -236,29 +237,6 @@ function Reinforcement({ plan, initial, onChange }: PlanProps<ReinforcementTrain
   );
 }
 
-function PlanSwitch<Plan>({ phase, plan, initial, onChange }: PlanProps<Plan> & { readonly phase: "sft" | "ct" | "rl" }) {
-  const { t } = useI18n();
-  return (
-    <Switch
-      label={t(`flywheel.form.${phase}`)}
-      description={t(`flywheel.form.${phase}.help`)}
-      checked={plan !== null}
-      onChange={(event) => onChange(event.currentTarget.checked ? initial : null)}
-    />
-  );
-}
-
-/** How long a training is, and in which cycles it is done. */
-function Cadence<Plan extends { updates: number; every: number }>({ plan, onChange }: { plan: Plan; onChange: (plan: Plan) => void }) {
-  const { t } = useI18n();
-  return (
-    <>
-      <Amount label={t("flywheel.form.updates")} value={plan.updates} onChange={(updates) => onChange({ ...plan, updates })} min={1} max={1_000_000} />
-      <Amount label={t("flywheel.form.every")} value={plan.every} onChange={(every) => onChange({ ...plan, every })} min={1} max={1_000} />
-    </>
-  );
-}
-
 function Trials({ recipe, onChange }: Props) {
   const { t } = useI18n();
   const { trials } = recipe;
@@ -307,31 +285,5 @@ function Trials({ recipe, onChange }: Props) {
         />
       </Stack>
     </Fieldset>
-  );
-}
-
-type AmountProps = {
-  readonly label: string;
-  readonly help?: string;
-  readonly value: number;
-  readonly onChange: (value: number) => void;
-  readonly min: number;
-  readonly max?: number;
-  readonly step?: number;
-};
-
-/** A number; one that is emptied goes back to its least value. */
-function Amount({ label, help, value, onChange, min, max, step }: AmountProps) {
-  return (
-    <NumberInput
-      label={label}
-      description={help}
-      value={value}
-      onChange={(entered) => onChange(typeof entered === "number" ? entered : min)}
-      min={min}
-      max={max ?? Number.MAX_SAFE_INTEGER}
-      step={step ?? 1}
-      allowDecimal={step !== undefined && step < 1}
-    />
   );
 }

@@ -1,5 +1,5 @@
 /** A recipe while it is written in the form: every field may be empty until it is sent. */
-import type { GateTrials, LikelihoodTraining, Recipe, ReinforcementTraining } from "@/generated/api";
+import type { GateTrials, LikelihoodTraining, PreferenceTraining, Recipe, ReinforcementTraining } from "@/generated/api";
 
 export interface FlywheelDraft {
   readonly name: string;
@@ -14,6 +14,10 @@ export const PRETRAINING: LikelihoodTraining = {
   shares: { fresh: 0.1, earlier: 0.1, own: 0, general: 0.8 },
 };
 export const IMITATION: LikelihoodTraining = { by: "ct", updates: 80, shares: SHARES, every: 1, corrections: "interventions", settings: {} };
+
+/** What a preference may follow from, as the form lists it. */
+export const PREFERENCE_CHOICES = ["override", "takeover", "mark", "accept"] as const satisfies PreferenceTraining["choices"];
+export const PREFERENCES: PreferenceTraining = { algorithm: "dpo", updates: 40, every: 1, choices: ["override", "takeover", "mark"], earlier: true, settings: {} };
 
 /** How specialists of several pools are merged. */
 export const MERGE_WEIGHTS = ["equal", "samples"] as const satisfies readonly NonNullable<Recipe["specialists"]>["weights"][];
@@ -85,7 +89,7 @@ export function sendable({ name, everyHours, recipe }: FlywheelDraft): { name: s
   const hours = everyHours === "" ? null : everyHours;
   if (typeof hours === "string" || name.trim() === "" || recipe.policy.trim() === "" || recipe.start.trim() === "") return null;
   if (lacksTasks(recipe)) return null;
-  if (recipe.sft === null && recipe.ct === null && recipe.rl === null) return null;
+  if (!recipe.sft && !recipe.ct && !recipe.preferences && !recipe.rl) return null;
   return { name: name.trim(), every_hours: hours, recipe };
 }
 

@@ -13,6 +13,7 @@ const EXPECTED: readonly (readonly [StageOut["name"], StageOut["result"], string
   ["value", { by: { outcome: 2, verifier: 64 } }, "verifier 64 · annotator 2"],
   ["route", { routes: { ct: 36, sft: 28 }, playing: ["toy/lights"] }, "SFT 28 · CT 36 · worth playing: toy/lights"],
   ["mix", { sft: { fresh: 28, earlier: 0, sources: ["fresh", "general/manuals"] } }, "Imitation: 28 samples of this cycle, 0 of earlier cycles; from fresh, general/manuals"],
+  ["mix", { pref: { phase: "pref", domain: "", fresh: 3, earlier: 1, own: 0, choices: 7, sources: ["earlier", "fresh"] } }, "Preferences: 7 preferences; samples: 3 of this cycle, 1 of earlier cycles"],
   ["train", { phases: ["rl", "sft"], checkpoint: "/x" }, "Imitation · Reinforcement"],
   [
     "train",

@@ -8,7 +8,7 @@ type Result = StageOut["result"];
 type T = I18n["t"];
 
 const ROUTES = ["sft", "ct", "none"] as const;
-const PHASES = ["ct", "sft", "merge", "rl"] as const;
+const PHASES = ["ct", "sft", "merge", "pref", "rl"] as const;
 const VALUE_SOURCES = ["review", "verifier", "outcome", "judge", "nobody"] as const;
 const FINDINGS = ["better", "worse", "chance"] as const;
 const REFUSALS = ["attempt_stale", "attempt_unjudged"] as const;
@@ -37,10 +37,11 @@ const FACTS: Record<StageOut["name"], (result: Result, t: T) => readonly string[
   ],
   mix: (result, t) =>
     Object.entries(result).map(([name, counted]) => {
-      const { phase: named, domain, fresh, earlier, own, sources } = asRecord(counted);
+      const { phase: named, domain, fresh, earlier, own, choices, sources } = asRecord(counted);
       const phase = PHASES.find((one) => one === (named ?? name));
       const from = asStrings(sources).join(", ");
       const counts = { phase: phase ? trainingName({ phase, domain: asText(domain) }, t) : name, fresh: asNumber(fresh), earlier: asNumber(earlier), own: asNumber(own), sources: from };
+      if (phase === "pref") return t("flywheel.result.mix_choices", { ...counts, count: asNumber(choices) });
       return t(asNumber(own) > 0 ? "flywheel.result.mix_own" : "flywheel.result.mix", counts);
     }),
   train: ({ phases, refused }, t) => {

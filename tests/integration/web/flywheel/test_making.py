@@ -63,8 +63,18 @@ def test_a_flywheel_is_made_from_what_is_known_of_its_pool(trained: World, admin
     assert (made.status_code, made.json()["pool"], made.json()["turns"]) == (201, trained.pool.name, [])
     entry = AuditEntry.objects.get(verb="wheel.set")
     assert (entry.actor, entry.details["recipe"]["policy"]) == (admin, "tars")
+    trained.pool.refresh_from_db()
+    assert trained.pool.sampling == "by_need"
+    assert AuditEntry.objects.get(verb="pool.sampling_set").details == {"before": "in_order", "after": "by_need"}
     again = send(trained, admin, "post", "", {"name": "main", "pool": trained.pool.pk, "recipe": found["recipe"]})
     assert (again.status_code, again.json()["code"]) == (409, "name_taken")
+
+
+def test_a_pool_may_keep_its_order_under_a_flywheel(trained: World, admin: User) -> None:
+    body = {"name": "main", "pool": trained.pool.pk, "recipe": draft(trained, admin)["recipe"], "by_need": False}
+    assert send(trained, admin, "post", "", body).status_code == 201
+    trained.pool.refresh_from_db()
+    assert trained.pool.sampling == "in_order"
 
 
 def test_a_pool_without_a_model_says_what_is_missing(world: World, admin: User) -> None:
