@@ -83,6 +83,7 @@ OSWORLD_LOCK = RequirementLock(ROOT / "vm_bridge" / "hosts" / "osworld" / "oswor
 OSWORLD_PACKAGE_LOCK = RequirementLock(
     ROOT / "vm_bridge" / "hosts" / "osworld" / "osworld_package.txt", dependencies=False
 )
+RECORDER_PEER_LOCK = RequirementLock(ROOT / "benchmarks" / "parts" / "recorder" / "peer" / "requirements.txt")
 ALL_LOCKS = (
     DEVELOPMENT_LOCK,
     RUN_LOCK,
@@ -96,6 +97,7 @@ ALL_LOCKS = (
     CLUSTER_LOCK,
     OSWORLD_LOCK,
     OSWORLD_PACKAGE_LOCK,
+    RECORDER_PEER_LOCK,
 )
 """In the order in which they are made: what runs has the versions that were tested."""
 UNHASHED_REQUIREMENTS = (

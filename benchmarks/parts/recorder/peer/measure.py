@@ -12,13 +12,13 @@ from typing import Any
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import CommandFailed
 from annotation_app.operations.install.extra_environments import ENVIRONMENTS_FOLDER, PythonEnvironment
+from annotation_app.operations.install.requirement_locks import RECORDER_PEER_LOCK
 from benchmarks.parts.figures import floor_share, percentile, print_progress
 from benchmarks.parts.recorder.desktop import Desktop
 from benchmarks.parts.recorder.scripted_input import PLACE, counted_color, match_inputs, send_inputs, time_errors_ms
 from benchmarks.parts.waiting import read_line
 
 FOLDER = ENVIRONMENTS_FOLDER / "recorder-peer"
-REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 RECORD = Path(__file__).with_name("record.py")
 READY_SECONDS, END_SECONDS = 60.0, 300.0
 NEAR_NS = 1_000_000_000
@@ -57,9 +57,9 @@ def ensure_peer(console: Console, *, folder: Path = FOLDER) -> Path:
     """The interpreter of the peer's environment, made if missing. Raises CommandFailed."""
 
     def fill(environment: PythonEnvironment) -> None:
-        environment.install("openadapt-capture (40 packages)", ("--no-deps", "--requirement", str(REQUIREMENTS)))
+        environment.install_locked("openadapt-capture (40 packages)", RECORDER_PEER_LOCK)
 
-    return PythonEnvironment("openadapt-capture", console, folder).ensure([REQUIREMENTS], fill)
+    return PythonEnvironment("openadapt-capture", console, folder).ensure([RECORDER_PEER_LOCK.source], fill)
 
 
 @contextmanager
