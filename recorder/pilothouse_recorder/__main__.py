@@ -13,6 +13,7 @@ from typing import Any
 from .audio.capture import VoiceCapture, check_microphone
 from .control import ControlServer, send_command
 from .errors import RecorderError
+from .pairing import PairedServer, find_brief, is_paired, load_pairing, pair, refresh_pools, unpair
 from .review import cut, summarize
 from .sessions import delete_session, lock_session, open_session, view_session
 from .settings import (
@@ -62,7 +63,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     record = commands.add_parser("record", help="record until `stop` or Ctrl+C")
-    record.add_argument("instruction", type=_instruction, help="what you are going to do")
+    record.add_argument("instruction", type=_instruction, nargs="?", help="what you are going to do")
+    record.add_argument("--pool", default="", help="the pool that you record for, by id or name: see `pools`")
+    record.add_argument("--task", default="", metavar="KEY", help="the task that you record: its brief is what you do")
     record.add_argument("--track", choices=("expert", "novice"), default="expert", help="how well you know the task")
     record.add_argument("--exclude-app", action="append", default=[], metavar="PATTERN", help="a window's class")
     record.add_argument("--exclude-title", action="append", default=[], metavar="PATTERN", help="a window's title")
@@ -104,9 +107,18 @@ def _parser() -> argparse.ArgumentParser:
     transcribe.set_defaults(run=_transcribe)
     upload = commands.add_parser("upload", help="upload a session; repeated, it resumes or sends nothing")
     upload.add_argument("session", help="its id")
-    upload.add_argument("--url", default=os.environ.get(URL, DEFAULT_URL), help=f"the platform; {URL} by default")
-    upload.add_argument("--pool", default="", help="the pool of what comes in")
+    upload.add_argument("--url", default=os.environ.get(URL, DEFAULT_URL), help=f"without pairing: {URL} by default")
+    upload.add_argument("--pool", default="", help="the pool of what comes in; the recording's own by default")
     upload.set_defaults(run=_upload)
+    pairing = commands.add_parser(
+        "pair", help="let this computer upload your recordings, with a code from the web page"
+    )
+    pairing.add_argument("url", help="the platform's address")
+    pairing.add_argument("code", help="the code of the page *Recorder*")
+    pairing.add_argument("--insecure", action="store_true", help="allow http:// to another computer")
+    pairing.set_defaults(run=_pair)
+    commands.add_parser("unpair", help="end the pairing").set_defaults(run=_unpair)
+    commands.add_parser("pools", help="where you may upload to, and the tasks there").set_defaults(run=_pools)
     return parser
 
 
@@ -117,14 +129,20 @@ def _record(home: Path, options: argparse.Namespace) -> Any:
     rules = settings.rules
     rules = type(rules)((*rules.apps, *options.exclude_app), (*rules.titles, *options.exclude_title))
     consent = require_consent(settings)
+    brief = find_brief(home, options.pool, options.task) if options.pool or options.task else None
+    instruction = options.instruction or (brief.instruction if brief else "")
+    if not instruction:
+        raise RecorderError("no_instruction", "Say what you are going to do, or name a task with --task.")
     session_id = str(uuid.uuid4())
     manifest = {
         "id": session_id,
         "annotator": settings.annotator,
-        "instruction": options.instruction,
+        "instruction": instruction,
         "track": options.track,
         "consent": asdict(consent),
     }
+    if brief is not None:
+        manifest["brief"] = {"pool": brief.pool, "task": brief.task}
     with ControlServer(home) as control:
         voice = VoiceCapture(options.microphone) if options.voice else None
         recording = Recording(home / SESSIONS / session_id, manifest, rules, options.fps, voice)
@@ -178,10 +196,25 @@ def _transcribe(home: Path, options: argparse.Namespace) -> Any:
 
 
 def _upload(home: Path, options: argparse.Namespace) -> Any:
-    server = Server(options.url, find_token())
+    server = PairedServer(load_pairing(home)) if is_paired(home) else Server(options.url, find_token())
     folder = _session_folder(home, options.session)
     with lock_session(folder):
-        return upload_session(server, open_session(folder), options.pool)
+        session = open_session(folder)
+        brief = session.manifest.get("brief") if is_paired(home) else None
+        return upload_session(server, session, options.pool or (str(brief["pool"]) if brief else ""))
+
+
+def _pair(home: Path, options: argparse.Namespace) -> Any:
+    pairing = pair(home, options.url, options.code, insecure=options.insecure)
+    return {"paired": pairing.url, "name": pairing.name, "until": pairing.expires_at}
+
+
+def _unpair(home: Path, options: argparse.Namespace) -> Any:
+    return {"unpaired": unpair(home).url}
+
+
+def _pools(home: Path, options: argparse.Namespace) -> Any:
+    return refresh_pools(home)
 
 
 def _session_folder(home: Path, session_id: str) -> Path:

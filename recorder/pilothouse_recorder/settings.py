@@ -115,4 +115,7 @@ def find_token() -> str:
             return Path(path).read_text().strip()
         except OSError as error:
             raise RecorderError("no_token", f"{TOKEN_FILE}: {error.strerror}") from None
-    raise RecorderError("no_token", f"Put an access token into {TOKEN}, or its file's path into {TOKEN_FILE}.")
+    raise RecorderError(
+        "no_token",
+        f"Pair this computer (`pair`), or put an access token into {TOKEN} or its file's path into {TOKEN_FILE}.",
+    )
