@@ -36,6 +36,7 @@ from .uploads import Server, require_not_uploaded, upload_session
 SPEECH_URL = "PILOTHOUSE_SPEECH_URL"
 DEFAULT_URL = "http://127.0.0.1:8000"
 MAX_INSTRUCTION = 8_000
+MAX_KNOWLEDGE = 2_000
 MAX_FRAMES_PER_SECOND = 30.0
 
 
@@ -59,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="pilothouse-recorder",
         description="Records screen and input while you work. What is excluded is never stored. "
-        "Ctrl+Shift+Super+F forgets the last minute, Ctrl+Shift+Super+P pauses and goes on.",
+        "With Ctrl+Shift+Super: F forgets the last minute, P pauses and goes on, M marks the moment, H outside help.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     record = commands.add_parser("record", help="record until `stop` or Ctrl+C")
@@ -67,6 +68,10 @@ def _parser() -> argparse.ArgumentParser:
     record.add_argument("--pool", default="", help="the pool that you record for, by id or name: see `pools`")
     record.add_argument("--task", default="", metavar="KEY", help="the task that you record: its brief is what you do")
     record.add_argument("--track", choices=("expert", "novice"), default="expert", help="how well you know the task")
+    record.add_argument(
+        "--knows", type=int, choices=range(1, 6), help="how well you know it: 1 not at all, 5 very well"
+    )
+    record.add_argument("--knowledge", type=_knowledge, default="", metavar="TEXT", help="what you knew of it before")
     record.add_argument("--exclude-app", action="append", default=[], metavar="PATTERN", help="a window's class")
     record.add_argument("--exclude-title", action="append", default=[], metavar="PATTERN", help="a window's title")
     record.add_argument("--fps", type=_frames_per_second, default=5.0, help="most frames a second")
@@ -88,10 +93,20 @@ def _parser() -> argparse.ArgumentParser:
         ("forget", "remove the last minute from the disk"),
         ("status", "what is recorded right now"),
     ):
-        commands.add_parser(name, help=text).set_defaults(run=_command, command=name, outcome=None)
+        commands.add_parser(name, help=text).set_defaults(run=_command, command=name, outcome=None, note="")
+    for name, command, text in (
+        ("mark", "mark", "mark this moment"),
+        ("outside-help", "help", "mark that you use help from outside: a search, a manual, a person"),
+    ):
+        mark = commands.add_parser(name, help=text)
+        mark.add_argument("note", nargs="?", default="", help="what it is, in a few words")
+        mark.set_defaults(run=_command, command=command, outcome=None)
     stop = commands.add_parser("stop", help="end the session")
     stop.add_argument("--outcome", choices=("success", "failure"), help="how the task ended")
-    stop.set_defaults(run=_command, command="stop")
+    stop.set_defaults(run=_command, command="stop", note="")
+    window = commands.add_parser("window", help="a small window with start, pause, mark, forget and stop")
+    window.add_argument("--language", choices=("en", "zh"), help="its language; that of your session by default")
+    window.set_defaults(run=_window)
     review = commands.add_parser("review", help="list sessions, see one, cut or delete")
     review.add_argument("session", nargs="?", help="its id")
     review.add_argument("--cut", nargs=2, type=float, metavar=("FROM", "TO"), help="remove these seconds")
@@ -140,6 +155,7 @@ def _record(home: Path, options: argparse.Namespace) -> Any:
         "instruction": instruction,
         "track": options.track,
         "consent": asdict(consent),
+        "knowledge": {"rating": options.knows, "text": options.knowledge},
     }
     if brief is not None:
         manifest["brief"] = {"pool": brief.pool, "task": brief.task}
@@ -165,7 +181,13 @@ def _microphone(home: Path, options: argparse.Namespace) -> Any:
 
 
 def _command(home: Path, options: argparse.Namespace) -> Any:
-    return send_command(home, {"command": options.command, "outcome": options.outcome})
+    return send_command(home, {"command": options.command, "outcome": options.outcome, "note": options.note})
+
+
+def _window(home: Path, options: argparse.Namespace) -> Any:
+    from .window import run_window  # needs tkinter
+
+    return run_window(home, options.language)
 
 
 def _review(home: Path, options: argparse.Namespace) -> Any:
@@ -240,6 +262,12 @@ def _running_session(home: Path) -> str | None:
 def _instruction(text: str) -> str:
     if not 1 <= len(text.strip()) <= MAX_INSTRUCTION:
         raise argparse.ArgumentTypeError(f"1 to {MAX_INSTRUCTION} characters")
+    return text.strip()
+
+
+def _knowledge(text: str) -> str:
+    if len(text.strip()) > MAX_KNOWLEDGE:
+        raise argparse.ArgumentTypeError(f"at most {MAX_KNOWLEDGE} characters")
     return text.strip()
 
 
