@@ -13,13 +13,14 @@ from .audio.capture import SILENCE_DB
 from .errors import RecorderError
 from .pairing import POOLS
 from .recorder_client import RecorderClient
+from .settings import CONSENT_VERSION, load_settings, set_consent
 from .window_texts import find_texts, level_share, status_key
 
 try:
     import tkinter as tk
-    from tkinter import ttk
+    from tkinter import messagebox, ttk
 except ImportError:  # Debian and others have it in a package of its own
-    tk = ttk = None  # type: ignore[assignment]
+    tk = ttk = messagebox = None  # type: ignore[assignment]
 
 CLASS_NAME = "Pilothouse-recorder"
 POLL_MS = 100
@@ -35,7 +36,8 @@ KEYS = {"start": "s", "pause": "p", "mark": "m", "help": "h", "forget": "f", "su
 def run_window(home: Path, language: str | None) -> dict[str, Any]:
     """Show the window until it is closed; a recording that runs then is ended.
 
-    Raises RecorderError with `no_tkinter` where Python has no Tk, and `no_display`.
+    Raises RecorderError with `no_tkinter` where Python has no Tk, `no_display`, and `no_consent` where the person does
+    not agree.
     """
     if tk is None:
         raise RecorderError(
@@ -45,8 +47,12 @@ def run_window(home: Path, language: str | None) -> dict[str, Any]:
         root = tk.Tk(className=CLASS_NAME)
     except tk.TclError as error:
         raise RecorderError("no_display", f"No display: {error}") from None
+    texts = find_texts(language)
+    if not _agree(home, root, texts):
+        root.destroy()
+        raise RecorderError("no_consent", "Nothing is recorded without your consent.")
     client = RecorderClient(home)
-    RecorderWindow(root, client, find_texts(language), _read_briefs(home))
+    RecorderWindow(root, client, texts, _read_briefs(home))
     root.mainloop()
     client.close()
     return {"closed": True}
@@ -73,7 +79,9 @@ class RecorderWindow:
         ttk.Label(frame, textvariable=self._line, font=("TkDefaultFont", 11, "bold"), wraplength=360).grid(
             row=0, column=0, columnspan=3, sticky="w"
         )
-        self._build_form(frame)
+        self._form = ttk.Frame(frame)
+        self._form.grid(row=1, column=0, columnspan=3, sticky="ew")
+        self._build_form(self._form)
         self._build_commands(frame)
         ttk.Label(frame, textvariable=self._message, wraplength=360).grid(row=30, column=0, columnspan=3, sticky="w")
         self._show(None)
@@ -194,8 +202,12 @@ class RecorderWindow:
             usable = self._recording != (name in FORM)
             part.state(["!disabled" if usable else "disabled"])
         if self._recording and not was_recording:
+            self._form.grid_remove()
             self._message.set("")
             self._parts["pause"].focus_set()
+        elif was_recording and not self._recording:
+            self._form.grid()
+            self._parts["instruction"].focus_set()
 
     def _close(self) -> None:
         """End what is recorded, then the window: nothing is recorded without it."""
@@ -209,6 +221,17 @@ class RecorderWindow:
     def _end(self) -> None:
         self._ended = True
         self._root.destroy()
+
+
+def _agree(home: Path, root: "tk.Tk", texts: Mapping[str, str]) -> bool:
+    """Whether the person agrees to be recorded; asked once for each version of the text."""
+    given = load_settings(home).consent
+    if given is not None and given.version == CONSENT_VERSION:
+        return True
+    agreed = bool(messagebox.askyesno(texts["consent"], texts["consent_text"], parent=root))
+    if agreed:
+        set_consent(home, accepted=True)
+    return agreed
 
 
 def _read_briefs(home: Path) -> dict[str, tuple[str, str]]:

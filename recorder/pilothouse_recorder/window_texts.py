@@ -4,8 +4,12 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from .settings import CONSENT_TEXT, CONSENT_TEXT_CHINESE
+
 ENGLISH: Mapping[str, str] = {
     "title": "Recorder",
+    "consent": "Do you agree?",
+    "consent_text": CONSENT_TEXT,
     "task": "Task",
     "own_task": "A task of my own",
     "instruction": "What you are going to do",
@@ -45,6 +49,8 @@ ENGLISH: Mapping[str, str] = {
 }
 CHINESE: Mapping[str, str] = {
     "title": "录制器",
+    "consent": "你同意吗？",
+    "consent_text": CONSENT_TEXT_CHINESE,
     "task": "任务",
     "own_task": "我自己的任务",
     "instruction": "你要做什么",
