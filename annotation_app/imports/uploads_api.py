@@ -15,7 +15,6 @@ from annotation_app.accounts.selectors import user_of
 from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.errors import Invalid, TooLarge, VersionUnsupported
 from annotation_app.imports import jobs, selectors, services
-from annotation_app.imports.models import Upload
 from annotation_app.imports.schemas import ImportIn, ImportOut, UploadIn, UploadOut
 
 router = Router(tags=["imports"], auth=TOKEN_OR_SESSION_AUTH)
@@ -37,13 +36,15 @@ def upload_create(request: HttpRequest, response: HttpResponse) -> Status[Upload
     user = user_of(request)
     selectors.importer_check(user)
     size, wish = announcement(request, UploadIn)
-    return created(response, services.upload_create(user=user, size=size, wish=wish), "/api/imports/uploads")
+    upload = services.upload_create(user=user, size=size, wish=wish)
+    return created(response, selectors.upload_out(upload), "/api/imports/uploads")
 
 
 @router.api_operation(["HEAD"], "/imports/uploads/{uuid:upload_id}", response={200: None})
 def upload_head(request: HttpRequest, response: HttpResponse, upload_id: UUID) -> Status[None]:
     """Where the next part begins: `Upload-Offset`."""
-    return offset_shown(response, selectors.upload_of(user=user_of(request), upload_id=upload_id))
+    upload = selectors.upload_of(user=user_of(request), upload_id=upload_id)
+    return offset_shown(response, selectors.upload_out(upload))
 
 
 @router.patch("/imports/uploads/{uuid:upload_id}", response={204: None})
@@ -71,17 +72,16 @@ def announcement(request: HttpRequest, kind: type[Metadata]) -> tuple[int, Metad
     return _byte_count(request, "Upload-Length"), _read_metadata(request, kind)
 
 
-def created(response: HttpResponse, upload: Upload, folder: str) -> Status[UploadOut]:
+def created(response: HttpResponse, upload: UploadOut, folder: str) -> Status[UploadOut]:
     """The answer to an announcement; `folder` is the path below which uploads are."""
-    shown = selectors.upload_out(upload)
-    _set_upload_headers(response, shown)
-    response["Location"] = f"{folder}/{shown.id}"
-    return Status(201, shown)
+    _set_upload_headers(response, upload)
+    response["Location"] = f"{folder}/{upload.id}"
+    return Status(201, upload)
 
 
-def offset_shown(response: HttpResponse, upload: Upload) -> Status[None]:
+def offset_shown(response: HttpResponse, upload: UploadOut) -> Status[None]:
     """Where the next part begins, in the headers."""
-    _set_upload_headers(response, selectors.upload_out(upload))
+    _set_upload_headers(response, upload)
     return Status(200, None)
 
 

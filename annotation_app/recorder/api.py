@@ -12,7 +12,7 @@ from annotation_app.accounts.services import reauthentication_check
 from annotation_app.http_api import SessionAuth
 from annotation_app.imports import jobs, uploads_api
 from annotation_app.imports.schemas import ImportOut, UploadOut
-from annotation_app.imports.selectors import RECORDERS, recorder_check, upload_of, uploads_list
+from annotation_app.imports.selectors import RECORDERS, recorder_check, upload_of, upload_out, uploads_list
 from annotation_app.recorder import selectors, services
 from annotation_app.recorder.schemas import (
     ComputerIn,
@@ -24,7 +24,7 @@ from annotation_app.recorder.schemas import (
     RecordingPool,
     SessionUploadIn,
 )
-from annotation_app.recorder.tokens import RecorderBearer, computer_of, token_of
+from annotation_app.recorder.tokens import RecorderBearer, token_of
 
 router = Router(tags=["recorder"])
 RECORDER_AUTH = (RecorderBearer(), SessionAuth())
@@ -96,16 +96,17 @@ def session_upload_create(request: HttpRequest, response: HttpResponse) -> Statu
     user = user_of(request)
     recorder_check(user)
     size, wish = uploads_api.announcement(request, SessionUploadIn)
-    upload = services.session_upload_create(user=user, size=size, wish=wish, computer=computer_of(request))
-    return uploads_api.created(response, upload, f"/api{UPLOADS}")
+    upload = services.session_upload_create(
+        user=user, size=size, wish=wish, computer=selectors.computer_with_token(token_of(request))
+    )
+    return uploads_api.created(response, upload_out(upload), f"/api{UPLOADS}")
 
 
 @router.api_operation(["HEAD"], UPLOADS + "/{uuid:session_upload_id}", auth=RECORDER_AUTH, response={200: None})
 def session_upload_head(request: HttpRequest, response: HttpResponse, session_upload_id: UUID) -> Status[None]:
     """Where the next part begins: `Upload-Offset`."""
-    return uploads_api.offset_shown(
-        response, upload_of(user=user_of(request), upload_id=session_upload_id, access=RECORDERS)
-    )
+    upload = upload_of(user=user_of(request), upload_id=session_upload_id, access=RECORDERS)
+    return uploads_api.offset_shown(response, upload_out(upload))
 
 
 @router.patch(UPLOADS + "/{uuid:session_upload_id}", auth=RECORDER_AUTH, response={204: None})

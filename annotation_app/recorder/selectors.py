@@ -2,12 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import Literal
 from uuid import UUID
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotation_app.accounts.models import User
+from annotation_app.accounts.services import digest_secret
 from annotation_app.episodes.models import Episode, Review
 from annotation_app.errors import NotFound
 from annotation_app.exports.models import VersionMember
@@ -62,6 +64,19 @@ def computer_out(computer: PairedComputer) -> ComputerOut:
         used_at=token.used_at if token else None,
         expires_at=token.expires_at if token else computer.code_expires_at,
     )
+
+
+def computer_with_token(secret: str) -> PairedComputer | None:
+    """The computer that is paired with this token; None for other tokens."""
+    return PairedComputer.objects.filter(token__sha256=digest_secret(secret)).first() if secret else None
+
+
+def pairing_end(secret: str) -> Literal["recorder_revoked", "recorder_expired"] | None:
+    """How the pairing ended whose token this was; None where it was none's."""
+    ended = PairedComputer.objects.filter(token_sha256=digest_secret(secret)).first()
+    if ended is None:
+        return None
+    return "recorder_revoked" if ended.token_id is None else "recorder_expired"
 
 
 def pools_for_recordings(*, user: User) -> list[RecordingPool]:
