@@ -267,12 +267,12 @@ def check_deletion(world: World, admin: User, data: Path) -> None:
     opinion = Opinion.objects.create(episode_id=UUID(ID), reviewer=world.rosa, decision="accept")
     assert delete() == "recording_reviewed"
     opinion.delete()
-    assert Step.objects.filter(episode=ID).count() == 3, "a refused deletion changes nothing"
+    assert Step.objects.filter(episode=UUID(ID)).count() == 3, "a refused deletion changes nothing"
     other = episode_next(user=world.ben)
     assert other is not None
-    task = Episode.objects.get(pk=ID).task_id
+    task = Episode.objects.get(pk=UUID(ID)).task_id
     assert delete() == "deleted" == delete()
-    assert not Episode.objects.filter(pk=ID).exists()
+    assert not Episode.objects.filter(pk=UUID(ID)).exists()
     assert not Task.objects.filter(pk=task).exists()
     assert not [path for path in (data / "blobs").rglob("*") if path.is_file()]
     assert Episode.objects.get() == other
