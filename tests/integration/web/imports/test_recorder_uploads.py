@@ -5,7 +5,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -193,7 +193,8 @@ async def paired(url: str, world: World, home: Path) -> PairedServer:
 
 
 def recordings_of(world: World) -> Any:
-    (one,) = world.client(world.ada).get("/api/recorder").json()["recordings"]
+    recordings = world.client(world.ada).get("/api/recorder").json()["recordings"]
+    (one,) = (one for one in recordings if one["id"] == ID)
     return one
 
 
@@ -241,10 +242,23 @@ def usable() -> tuple[bool, int]:
 
 
 async def test_a_recording_is_deleted_until_somebody_reviews_or_learns_from_it(
-    address: str, committed: World, admin: User, session: Session, home: Path, data: Path
+    address: str,
+    committed: World,
+    admin: User,
+    session: Session,
+    home: Path,
+    data: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     await Pool.objects.filter(name="real").aupdate(takes_recordings=True)
-    await asyncio.to_thread(upload_session, await paired(address, committed, home), session, "real")
+    own = await paired(address, committed, home)
+    with monkeypatch.context() as patch:
+        metadata = await asyncio.to_thread(own.upload_metadata, session, "", "real")
+        announced = {**metadata, "session": str(uuid4())}
+        patch.setattr(own, "upload_metadata", lambda *_: announced)
+        with pytest.raises(RecorderError, match="was announced"):
+            await asyncio.to_thread(upload_session, own, session, "real")
+    await asyncio.to_thread(upload_session, own, session, "real")
     await sync_to_async(check_deletion)(committed, admin, data)
 
 

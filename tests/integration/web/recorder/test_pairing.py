@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.core.cache import cache
@@ -11,10 +12,12 @@ from django.utils import timezone
 from annotation_app.accounts.models import Token
 from annotation_app.audit.models import AuditEntry
 from annotation_app.errors import ApplicationError
+from annotation_app.imports.models import Upload
 from annotation_app.recorder import services
 from annotation_app.recorder.models import PairedComputer
-from annotation_app.recorder.schemas import PAIRING_VERSION, Paired, PairIn
+from annotation_app.recorder.schemas import PAIRING_VERSION, Paired, PairIn, SessionUploadIn
 from annotation_app.recorder.services import pairing
+from annotation_app.tasks.models import Pool
 from tests.integration.web.conftest import World
 
 JSON = "application/json"
@@ -109,3 +112,49 @@ def test_codes_are_made_by_annotators_who_proved_who_they_are(committed: World) 
     assert (answer.status_code, answer.json()["code"]) == (403, "reauthentication_required")
     answer = committed.client(committed.rosa).post("/api/recorder/computers", {"name": "Laptop"}, content_type=JSON)
     assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+
+
+def announce(world: World, size: int = 10, **fields: Any) -> Upload:
+    wish = SessionUploadIn(**{"session": uuid4(), "pool": world.pool.pk, **fields})
+    return services.session_upload_create(user=world.ada, size=size, wish=wish)
+
+
+def refused(world: World, **fields: Any) -> str:
+    with pytest.raises(ApplicationError) as caught:
+        announce(world, **fields)
+    return caught.value.code
+
+
+def test_uploads_are_bounded_by_pool_size_and_number(committed: World, settings: Any) -> None:
+    assert refused(committed) == "no_recording_pool"
+    Pool.objects.update(takes_recordings=True)
+    assert refused(committed, pool=committed.pool.pk + 1_000) == "no_recording_pool"
+    assert refused(committed, task="nine") == "no_brief"
+    bounds = {"recording_limit_bytes": 100, "recordings_per_day": 3, "recordings_per_person_bytes": 150}
+    settings.ENV = settings.ENV.model_copy(update=bounds)
+    assert refused(committed, size=101) == "recording_too_large"
+    session = uuid4()
+    first = announce(committed, size=90, session=session, task="one")
+    second = announce(committed, size=100, session=session)
+    assert Upload.objects.get(pk=first.pk).expires_at <= timezone.now(), "another try takes the place of the first"
+    assert second.pool == committed.pool
+    assert refused(committed, size=51) == "recordings_quota"
+    announce(committed)
+    announce(committed)
+    assert refused(committed) == "recordings_per_day"
+    committed.pool.members.remove(committed.ada)
+    assert refused(committed, session=session) == "no_recording_pool"
+
+
+def test_uploads_of_recordings_and_of_imports_do_not_see_each_other(committed: World) -> None:
+    Pool.objects.update(takes_recordings=True)
+    upload = announce(committed)
+    ravi, ben, ada = (committed.client(user) for user in (committed.ravi, committed.ben, committed.ada))
+    for client, path, status in (
+        (ada, "recorder", 200),
+        (ben, "recorder", 404),
+        (ravi, "recorder", 403),
+        (ravi, "imports", 404),
+        (ada, "imports", 403),
+    ):
+        assert client.head(f"/api/{path}/uploads/{upload.pk}").status_code == status, path
