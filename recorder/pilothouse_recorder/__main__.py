@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import uuid
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -228,7 +229,10 @@ def _upload(home: Path, options: argparse.Namespace) -> Any:
 
 def _pair(home: Path, options: argparse.Namespace) -> Any:
     pairing = pair(home, options.url, options.code, insecure=options.insecure)
-    return {"paired": pairing.url, "name": pairing.name, "until": pairing.expires_at}
+    pools: list[str] = []
+    with suppress(RecorderError):  # it is paired all the same; `pools` asks again
+        pools = [pool["name"] for pool in refresh_pools(home)]
+    return {"paired": pairing.url, "name": pairing.name, "until": pairing.expires_at, "pools": pools}
 
 
 def _unpair(home: Path, options: argparse.Namespace) -> Any:

@@ -24,12 +24,7 @@ from benchmarks.parts.safety.rules import (
 )
 from benchmarks.parts.safety.things import NAMES, PASSWORD, Things, evaluation_report, invitation_secret, wheel_change
 
-DRAFT = {
-    "text": "Do it.",
-    "expertise": "novice",
-    "applications": ["news"],
-    "criteria": ["The page shows it"],
-}
+DRAFT = {"text": "Do it.", "expertise": "novice", "applications": ["news"], "criteria": ["The page shows it"]}
 MCP_SERVER = {"transport": "http", "url": "http://127.0.0.1:8765/mcp"}
 
 ROUTES: dict[str, Rule] = {
