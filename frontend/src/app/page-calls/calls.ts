@@ -206,10 +206,5 @@ export const PAGE_CALLS: Readonly<Record<string, CallsOf>> = {
     apiCall("call.add_rule", "POST", "/retention/rules", { what: "practice", days: 90 }),
     apiCall("call.preview_rule", "POST", `/retention/rules/${ID}/preview`),
   ],
-  recorder: () => [
-    apiCall("call.recordings", "GET", "/recorder"),
-    apiCall("call.withdraw_recording", "POST", `/recorder/recordings/${ID}/withdrawal`),
-    apiCall("call.delete_recording", "DELETE", `/recorder/recordings/${ID}`),
-  ],
   security: () => [apiCall("call.token_valid", "GET", "/me/signed-in")],
 };
