@@ -30,6 +30,7 @@ from annotation_app.notifications.api import notices_router, webhooks_router
 from annotation_app.pools.api import router as pools
 from annotation_app.probes.api import router as probes
 from annotation_app.promotions.api import router as promotions
+from annotation_app.recorder.api import router as recorder
 from annotation_app.recordings.api import router as recordings
 from annotation_app.refills.api import router as refills
 from annotation_app.reports.api import router as reports
@@ -44,6 +45,7 @@ ROUTERS = (
     *(health, accounts, people, security, tasks, pools, promotions, live, machine_api, episodes, recordings, exports),
     *(imports, uploads, catalogue, feed, judges, reviews, reports, fleet, retention, design, drafts, flywheel, probes),
     *(notices_router, webhooks_router, benchmark_runs, evaluations, wall, home, suites, refills, applications),
+    recorder,
 )
 for router in ROUTERS:
     api.add_router("", router)

@@ -17,7 +17,7 @@ from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.catalogue.models import Entry, SavedQuery
 from annotation_app.catalogue.schemas import Facet, Facets, FoundEpisode, FoundPage, Query, SavedQueryOut
-from annotation_app.episodes.models import UNCATALOGUED, Episode
+from annotation_app.episodes.models import UNCATALOGUED, Episode, Withdrawal
 from annotation_app.episodes.selectors import episode_summaries
 from annotation_app.episodes.selectors.trajectories import trajectories_of as trajectories_of_episodes
 from annotation_app.errors import Invalid, NotFound
@@ -71,13 +71,16 @@ def entries_matching(query: Query) -> QuerySet[Entry]:
 
 
 def _visible() -> Q:
-    """What is ever found: no practice, and nothing of people whose work was removed.
+    """What is ever found: no practice, nothing of people whose work was removed, and nothing that was withdrawn.
 
-    Both are few, and mostly none: asked for by number, they spare joining the tables of what was found.
+    All are few, and mostly none: asked for by number, they spare joining the tables of what was found.
     """
     practice = list(Pool.objects.filter(practice=True).values_list("pk", flat=True))
     removed = list(User.objects.filter(work_removed=True).values_list("pk", flat=True))
+    withdrawn = list(Withdrawal.objects.values_list("pk", flat=True))
     visible = ~Q(pool__in=practice)
+    if withdrawn:
+        visible &= ~Q(episode__in=withdrawn)
     return visible & ~Q(episode__annotator__in=removed) if removed else visible
 
 
@@ -170,9 +173,8 @@ def exportable_episodes(query: Query) -> Iterator[tuple[UUID, str]]:
 
 def trajectories_of(ids: Sequence[UUID]) -> Iterator[Trajectory]:
     """Whole trajectories, in this order, read together; those that were withdrawn meanwhile are left out."""
-    found = Episode.objects.filter(pk__in=ids, annotator__work_removed=False).select_related(
-        "task__pool", "annotator", "assignment", "source"
-    )
+    usable = Episode.objects.filter(pk__in=ids, annotator__work_removed=False, withdrawal__isnull=True)
+    found = usable.select_related("task__pool", "annotator", "assignment", "source")
     episodes = {episode.pk: episode for episode in found}
     yield from trajectories_of_episodes([episodes[key] for key in dict.fromkeys(ids) if key in episodes])
 

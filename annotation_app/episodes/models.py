@@ -245,6 +245,17 @@ class SupervisorNote(models.Model):
         return f"{self.episode_id} by {self.author}"
 
 
+class Withdrawal(models.Model):
+    """That the annotator of an episode has taken back their consent to its use: no export, dataset or training has it
+    from then on."""
+
+    episode = models.OneToOneField(Episode, primary_key=True, on_delete=models.PROTECT, related_name="withdrawal")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.episode_id} withdrawn"
+
+
 class EpisodeBlob(models.Model):
     """That an episode shows a blob: who may see the one may see the other."""
 

@@ -4,9 +4,10 @@ from pathlib import Path
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Count
+from django.db.models import Q
 
 from annotation_app.accounts.models import Role, User
+from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict, Forbidden, NotFound
 from annotation_app.exports.models import Export, ExportState, Version
 from annotation_app.exports.schemas import ExportFilters, ExportOut, ExportPlan, FormatOut, MissingPicture, VersionOut
@@ -116,7 +117,9 @@ def versions_list(*, user: User) -> tuple[VersionOut, ...]:
 def version_out(version: Version) -> VersionOut:
     """A version as it is cited, with what was withdrawn since and what was trained from it."""
     export = version.export
-    kept_out = User.objects.filter(work_removed=True, episodes__pk__in=version.members.values("episode"))
+    kept_out = Episode.objects.filter(
+        Q(annotator__work_removed=True) | Q(withdrawal__isnull=False), pk__in=version.members.values("episode")
+    )
     return VersionOut(
         name=version.name,
         number=version.number,
@@ -128,7 +131,7 @@ def version_out(version: Version) -> VersionOut:
         plan=ExportPlan.model_validate(export.plan),
         manifest_sha256=export.manifest_sha256,
         trajectories=export.trajectories,
-        withdrawn=kept_out.aggregate(count=Count("episodes", distinct=True))["count"],
+        withdrawn=kept_out.count(),
         checkpoints=tuple(str(one.revision) for one in version.lineages.select_related("revision")),
         created_by=version.created_by.username,
         created_at=version.created_at,

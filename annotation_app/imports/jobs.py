@@ -35,9 +35,11 @@ def import_resume(*, user: Any, import_id: UUID) -> ImportOut:
     return selectors.import_out(selectors.import_of(user=user, import_id=import_id))
 
 
-def import_uploaded(*, user: Any, upload_id: UUID, pool: str, form: str) -> ImportOut:
+def import_uploaded(
+    *, user: Any, upload_id: UUID, pool: str, form: str, access: selectors.UploadAccess = selectors.IMPORTERS
+) -> ImportOut:
     """Have a complete upload imported. Raises Forbidden, NotFound, Conflict and OSError."""
-    job = services.upload_finish(user=user, upload_id=upload_id, pool=pool, form=form)
+    job = services.upload_finish(user=user, upload_id=upload_id, pool=pool, form=form, access=access)
     import_run_job.delay(str(job.id))
     return selectors.import_out(job)
 

@@ -46,6 +46,10 @@ class Import(models.Model):
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="imports"
     )
+    session = models.UUIDField(
+        null=True,
+        help_text="The recorded session that it brings, of who requested it; no other row comes in",
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True)
 
@@ -70,6 +74,8 @@ class Upload(models.Model):
     sha256 = models.CharField(max_length=64, blank=True, help_text="Of the whole file; empty: not said")
     fingerprint = models.CharField(max_length=200, blank=True, help_text="How the client recognizes the file")
     pool_name = models.CharField(max_length=100, blank=True)
+    pool = models.ForeignKey(Pool, null=True, on_delete=models.CASCADE, related_name="+")
+    session = models.UUIDField(null=True, help_text="The recorded session that it holds; null: another file")
     format = models.CharField(max_length=16, blank=True)
     expires_at = models.DateTimeField(db_index=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)

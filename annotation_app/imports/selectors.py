@@ -1,9 +1,12 @@
 """Reading import jobs."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation_app.accounts.models import Role, User
@@ -18,9 +21,32 @@ PART_BYTES = 8 * 2**20
 """Most bytes of one part of an upload; a process holds a part in memory while it is written."""
 
 
+@dataclass(frozen=True, slots=True)
+class UploadAccess:
+    """Who may upload, and which uploads they have to do with: those of recorded sessions, or all others."""
+
+    check: Callable[[User], None]
+    """Raises Forbidden."""
+    sessions: bool
+
+    def own_uploads(self, user: User) -> QuerySet[Upload]:
+        """The person's own uploads of this kind. Raises Forbidden."""
+        self.check(user)
+        return Upload.objects.filter(owner=user, session__isnull=not self.sessions)
+
+
 def importer_check(user: User) -> None:
     """Raises Forbidden for all but researchers and admins."""
     role_check(user, Role.RESEARCHER, Role.ADMIN)
+
+
+def recorder_check(user: User) -> None:
+    """Raises Forbidden for all but annotators."""
+    role_check(user, Role.ANNOTATOR)
+
+
+IMPORTERS = UploadAccess(importer_check, sessions=False)
+RECORDERS = UploadAccess(recorder_check, sessions=True)
 
 
 def import_of(*, user: User, import_id: UUID) -> Import:
@@ -73,19 +99,17 @@ def import_folder(import_id: UUID) -> Path:
     return folder
 
 
-def upload_of(*, user: User, upload_id: UUID) -> Upload:
+def upload_of(*, user: User, upload_id: UUID, access: UploadAccess = IMPORTERS) -> Upload:
     """One of the person's unfinished uploads. Raises Forbidden, and NotFound for those of others too."""
-    importer_check(user)
-    found = Upload.objects.filter(pk=upload_id, owner=user, expires_at__gt=timezone.now()).first()
+    found = access.own_uploads(user).filter(pk=upload_id, expires_at__gt=timezone.now()).first()
     if found is None:
         raise NotFound("There is no such upload.")
     return found
 
 
-def uploads_list(*, user: User) -> list[UploadOut]:
+def uploads_list(*, user: User, access: UploadAccess = IMPORTERS) -> list[UploadOut]:
     """The person's unfinished uploads, the newest first. Raises Forbidden."""
-    importer_check(user)
-    return [upload_out(one) for one in Upload.objects.filter(owner=user, expires_at__gt=timezone.now())]
+    return [upload_out(one) for one in access.own_uploads(user).filter(expires_at__gt=timezone.now())]
 
 
 def upload_out(upload: Upload) -> UploadOut:

@@ -94,6 +94,8 @@ class PoolSettings(FrozenModel):
     """Whether a video of every episode is kept, until a retention rule for recordings deletes it."""
     speculation: bool = False
     """Whether a second machine of an episode does the first candidate ahead of the person."""
+    takes_recordings: bool = False
+    """Whether its people may upload what they recorded on their own computers."""
     practice: bool = False
     paused: bool = False
     lease_minutes: Annotated[int, Field(ge=1, le=10_000)] = 30

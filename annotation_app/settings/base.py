@@ -56,6 +56,7 @@ INSTALLED_APPS = [
     "annotation_app.reviews",
     "annotation_app.flywheel",
     "annotation_app.retention",
+    "annotation_app.recorder",
     "annotation_app.design",
     "annotation_app.live",
     "annotation_app.pools",

@@ -109,6 +109,12 @@ class Environment(BaseModel):
     """Bytes that all unfinished uploads may have together."""
     uploads_expire_hours: int = Field(default=24, gt=0)
     """How long an unfinished upload is kept after its last part."""
+    recording_limit_bytes: int = Field(default=2 * 1024**3, gt=0)
+    """Largest recording that a person may upload."""
+    recordings_per_day: int = Field(default=100, gt=0)
+    """Recordings that one person may upload in 24 hours."""
+    recordings_per_person_bytes: int = Field(default=50 * 1024**3, gt=0)
+    """Bytes that the recordings of one person may have together; those they deleted do not count."""
 
     def list_of(self, name: str) -> list[str]:
         """A comma-separated field as a list."""

@@ -94,6 +94,9 @@ class Pool(models.Model):
     speculation = models.BooleanField(
         default=False, help_text="A second machine does the first candidate ahead, so that the next ones come at once"
     )
+    takes_recordings = models.BooleanField(
+        default=False, help_text="Its people may upload what they recorded on their own computers"
+    )
     practice = models.BooleanField(default=False, help_text="Tasks stay available; nothing of it is exported")
     paused = models.BooleanField(default=False)
     lease_minutes = models.PositiveSmallIntegerField(

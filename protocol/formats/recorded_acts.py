@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from math import dist
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from protocol.actions.inputs import (
     MAX_NOTCHES,
@@ -86,8 +86,15 @@ class MarkEvent(_Event):
     kind: Literal["gap.begin", "gap.end", "audio.gap", "clock"]
 
 
+class NoteEvent(_Event):
+    """The person marked a moment (`mark`), or that they used help from outside (`help`)."""
+
+    kind: Literal["mark", "help"]
+    note: Annotated[str, StringConstraints(max_length=500)] = ""
+
+
 RecordedEvent = Annotated[
-    PointerEvent | WheelEvent | KeyEvent | ScreenshotEvent | MarkEvent, Field(discriminator="kind")
+    PointerEvent | WheelEvent | KeyEvent | ScreenshotEvent | MarkEvent | NoteEvent, Field(discriminator="kind")
 ]
 
 

@@ -11,9 +11,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from protocol.actions.inputs import find_off_screen_point
+from protocol.actions.inputs import PressKeys, find_off_screen_point
 from protocol.formats.recorded_acts import (
     MarkEvent,
+    NoteEvent,
     RecordedAct,
     RecordedEvent,
     ScreenshotEvent,
@@ -30,6 +31,8 @@ from protocol.trajectory.trajectories import Trajectory
 
 SESSION_FORMAT: Literal["pilothouse-session-1"] = "pilothouse-session-1"
 MAX_TASK_STEPS = 1_000
+OWN_HOTKEY_MODIFIERS = {"ctrl", "shift", "super"}
+OWN_HOTKEYS = {"f", "p", "m", "h"}
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -51,6 +54,24 @@ class _Consent(BaseModel):
     accepted_at: datetime
 
 
+class _Knowledge(BaseModel):
+    """What the person knew of the task before: a rating from 1 (nothing) to 5, and their own words."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    rating: Annotated[int, Field(ge=1, le=5)] | None = None
+    text: Annotated[str, StringConstraints(max_length=2_000)] = ""
+
+
+class _Brief(BaseModel):
+    """The task whose brief was recorded: its pool's id and its key."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    pool: int
+    task: Annotated[str, StringConstraints(max_length=200)] = ""
+
+
 class _Session(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
@@ -63,6 +84,8 @@ class _Session(BaseModel):
     outcome: Literal["success", "failure"] | None = None
     clock: _Clock
     consent: _Consent | None = None
+    knowledge: _Knowledge = _Knowledge()
+    brief: _Brief | None = None
     events: tuple[RecordedEvent, ...]
     speech: Speech | None = None
 
@@ -85,7 +108,7 @@ def place_acts(events: Sequence[RecordedEvent]) -> tuple[list[PlacedAct], int]:
     without_screenshot = 0
     for stretch in split_at_gaps(events):
         screenshots = [one for one in stretch if isinstance(one, ScreenshotEvent)]
-        acts = find_acts(stretch)
+        acts = [act for act in find_acts(stretch) if not _is_own_hotkey(act.action)]
         ends = [_begin(act) for act in acts[1:]] + [stretch[-1].t_ns if stretch else 0]
         for act, end in zip(acts, ends, strict=False):
             before, after = _last_screenshot(screenshots, _begin(act)), _last_screenshot(screenshots, end)
@@ -122,6 +145,13 @@ def read(source_row: SourceRow) -> Trajectory:
     }
     if session.consent is not None:
         details["consent"] = session.consent.model_dump(mode="json")
+    if session.knowledge != _Knowledge():
+        details["knowledge"] = session.knowledge.model_dump()
+    if session.brief is not None:
+        details["brief"] = session.brief.model_dump()
+    for name, kind in (("marks", "mark"), ("help", "help")):
+        if notes := [_note(session, one) for one in session.events if isinstance(one, NoteEvent) and one.kind == kind]:
+            details[name] = notes
     if session.speech is not None:
         details["speech"] = describe_speech(session.speech, thoughts, session.clock.monotonic_ns)
     last_ns = session.events[-1].t_ns if session.events else session.clock.monotonic_ns
@@ -147,6 +177,16 @@ def read(source_row: SourceRow) -> Trajectory:
             finished_at=_moment(session, last_ns),
         )
     )
+
+
+def _is_own_hotkey(action: Any) -> bool:
+    """Whether an act commands the recorder: Ctrl, Shift and Super with a letter of its own."""
+    keys = set(action.keys) if isinstance(action, PressKeys) else set()
+    return keys > OWN_HOTKEY_MODIFIERS and keys - OWN_HOTKEY_MODIFIERS <= OWN_HOTKEYS
+
+
+def _note(session: _Session, event: NoteEvent) -> dict[str, Any]:
+    return {"seconds": round((event.t_ns - session.clock.monotonic_ns) / 1e9, 2), "note": event.note}
 
 
 def _step(session: _Session, source_row: SourceRow, index: int, one: PlacedAct, thought: str) -> Step:

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import uuid
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from .audio.capture import VoiceCapture, check_microphone
 from .control import ControlServer, send_command
 from .errors import RecorderError
+from .pairing import PairedServer, find_brief, is_paired, load_pairing, pair, refresh_pools, unpair
 from .review import cut, summarize
 from .sessions import delete_session, lock_session, open_session, view_session
 from .settings import (
@@ -35,6 +37,7 @@ from .uploads import Server, require_not_uploaded, upload_session
 SPEECH_URL = "PILOTHOUSE_SPEECH_URL"
 DEFAULT_URL = "http://127.0.0.1:8000"
 MAX_INSTRUCTION = 8_000
+MAX_KNOWLEDGE = 2_000
 MAX_FRAMES_PER_SECOND = 30.0
 
 
@@ -58,12 +61,18 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="pilothouse-recorder",
         description="Records screen and input while you work. What is excluded is never stored. "
-        "Ctrl+Shift+Super+F forgets the last minute, Ctrl+Shift+Super+P pauses and goes on.",
+        "With Ctrl+Shift+Super: F forgets the last minute, P pauses and goes on, M marks the moment, H outside help.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     record = commands.add_parser("record", help="record until `stop` or Ctrl+C")
-    record.add_argument("instruction", type=_instruction, help="what you are going to do")
+    record.add_argument("instruction", type=_instruction, nargs="?", help="what you are going to do")
+    record.add_argument("--pool", default="", help="the pool that you record for, by id or name: see `pools`")
+    record.add_argument("--task", default="", metavar="KEY", help="the task that you record: its brief is what you do")
     record.add_argument("--track", choices=("expert", "novice"), default="expert", help="how well you know the task")
+    record.add_argument(
+        "--knows", type=int, choices=range(1, 6), help="how well you know it: 1 not at all, 5 very well"
+    )
+    record.add_argument("--knowledge", type=_knowledge, default="", metavar="TEXT", help="what you knew of it before")
     record.add_argument("--exclude-app", action="append", default=[], metavar="PATTERN", help="a window's class")
     record.add_argument("--exclude-title", action="append", default=[], metavar="PATTERN", help="a window's title")
     record.add_argument("--fps", type=_frames_per_second, default=5.0, help="most frames a second")
@@ -85,10 +94,20 @@ def _parser() -> argparse.ArgumentParser:
         ("forget", "remove the last minute from the disk"),
         ("status", "what is recorded right now"),
     ):
-        commands.add_parser(name, help=text).set_defaults(run=_command, command=name, outcome=None)
+        commands.add_parser(name, help=text).set_defaults(run=_command, command=name, outcome=None, note="")
+    for name, command, text in (
+        ("mark", "mark", "mark this moment"),
+        ("outside-help", "help", "mark that you use help from outside: a search, a manual, a person"),
+    ):
+        mark = commands.add_parser(name, help=text)
+        mark.add_argument("note", nargs="?", default="", help="what it is, in a few words")
+        mark.set_defaults(run=_command, command=command, outcome=None)
     stop = commands.add_parser("stop", help="end the session")
     stop.add_argument("--outcome", choices=("success", "failure"), help="how the task ended")
-    stop.set_defaults(run=_command, command="stop")
+    stop.set_defaults(run=_command, command="stop", note="")
+    window = commands.add_parser("window", help="a small window with start, pause, mark, forget and stop")
+    window.add_argument("--language", choices=("en", "zh"), help="its language; that of your session by default")
+    window.set_defaults(run=_window)
     review = commands.add_parser("review", help="list sessions, see one, cut or delete")
     review.add_argument("session", nargs="?", help="its id")
     review.add_argument("--cut", nargs=2, type=float, metavar=("FROM", "TO"), help="remove these seconds")
@@ -104,9 +123,18 @@ def _parser() -> argparse.ArgumentParser:
     transcribe.set_defaults(run=_transcribe)
     upload = commands.add_parser("upload", help="upload a session; repeated, it resumes or sends nothing")
     upload.add_argument("session", help="its id")
-    upload.add_argument("--url", default=os.environ.get(URL, DEFAULT_URL), help=f"the platform; {URL} by default")
-    upload.add_argument("--pool", default="", help="the pool of what comes in")
+    upload.add_argument("--url", default=os.environ.get(URL, DEFAULT_URL), help=f"without pairing: {URL} by default")
+    upload.add_argument("--pool", default="", help="the pool of what comes in; the recording's own by default")
     upload.set_defaults(run=_upload)
+    pairing = commands.add_parser(
+        "pair", help="let this computer upload your recordings, with a code from the web page"
+    )
+    pairing.add_argument("url", help="the platform's address")
+    pairing.add_argument("code", help="the code of the page *Recorder*")
+    pairing.add_argument("--insecure", action="store_true", help="allow http:// to another computer")
+    pairing.set_defaults(run=_pair)
+    commands.add_parser("unpair", help="end the pairing").set_defaults(run=_unpair)
+    commands.add_parser("pools", help="where you may upload to, and the tasks there").set_defaults(run=_pools)
     return parser
 
 
@@ -117,14 +145,21 @@ def _record(home: Path, options: argparse.Namespace) -> Any:
     rules = settings.rules
     rules = type(rules)((*rules.apps, *options.exclude_app), (*rules.titles, *options.exclude_title))
     consent = require_consent(settings)
+    brief = find_brief(home, options.pool, options.task) if options.pool or options.task else None
+    instruction = options.instruction or (brief.instruction if brief else "")
+    if not instruction:
+        raise RecorderError("no_instruction", "Say what you are going to do, or name a task with --task.")
     session_id = str(uuid.uuid4())
     manifest = {
         "id": session_id,
         "annotator": settings.annotator,
-        "instruction": options.instruction,
+        "instruction": instruction,
         "track": options.track,
         "consent": asdict(consent),
+        "knowledge": {"rating": options.knows, "text": options.knowledge},
     }
+    if brief is not None:
+        manifest["brief"] = {"pool": brief.pool, "task": brief.task}
     with ControlServer(home) as control:
         voice = VoiceCapture(options.microphone) if options.voice else None
         recording = Recording(home / SESSIONS / session_id, manifest, rules, options.fps, voice)
@@ -147,7 +182,13 @@ def _microphone(home: Path, options: argparse.Namespace) -> Any:
 
 
 def _command(home: Path, options: argparse.Namespace) -> Any:
-    return send_command(home, {"command": options.command, "outcome": options.outcome})
+    return send_command(home, {"command": options.command, "outcome": options.outcome, "note": options.note})
+
+
+def _window(home: Path, options: argparse.Namespace) -> Any:
+    from .window import run_window  # needs tkinter
+
+    return run_window(home, options.language)
 
 
 def _review(home: Path, options: argparse.Namespace) -> Any:
@@ -178,10 +219,28 @@ def _transcribe(home: Path, options: argparse.Namespace) -> Any:
 
 
 def _upload(home: Path, options: argparse.Namespace) -> Any:
-    server = Server(options.url, find_token())
+    server = PairedServer(load_pairing(home)) if is_paired(home) else Server(options.url, find_token())
     folder = _session_folder(home, options.session)
     with lock_session(folder):
-        return upload_session(server, open_session(folder), options.pool)
+        session = open_session(folder)
+        brief = session.manifest.get("brief") if is_paired(home) else None
+        return upload_session(server, session, options.pool or (str(brief["pool"]) if brief else ""))
+
+
+def _pair(home: Path, options: argparse.Namespace) -> Any:
+    pairing = pair(home, options.url, options.code, insecure=options.insecure)
+    pools: list[str] = []
+    with suppress(RecorderError):  # it is paired all the same; `pools` asks again
+        pools = [pool["name"] for pool in refresh_pools(home)]
+    return {"paired": pairing.url, "name": pairing.name, "until": pairing.expires_at, "pools": pools}
+
+
+def _unpair(home: Path, options: argparse.Namespace) -> Any:
+    return {"unpaired": unpair(home).url}
+
+
+def _pools(home: Path, options: argparse.Namespace) -> Any:
+    return refresh_pools(home)
 
 
 def _session_folder(home: Path, session_id: str) -> Path:
@@ -207,6 +266,12 @@ def _running_session(home: Path) -> str | None:
 def _instruction(text: str) -> str:
     if not 1 <= len(text.strip()) <= MAX_INSTRUCTION:
         raise argparse.ArgumentTypeError(f"1 to {MAX_INSTRUCTION} characters")
+    return text.strip()
+
+
+def _knowledge(text: str) -> str:
+    if len(text.strip()) > MAX_KNOWLEDGE:
+        raise argparse.ArgumentTypeError(f"at most {MAX_KNOWLEDGE} characters")
     return text.strip()
 
 

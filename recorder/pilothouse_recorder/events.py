@@ -16,6 +16,8 @@ EventKind = Literal[
     "clock",
     "audio.chunk",
     "audio.gap",
+    "mark",
+    "help",
 ]
 TimeSource = Literal["x_server", "capture", "receipt"]
 GapReason = Literal["paused", "excluded", "password", "forgotten", "cut", "suspended", "unwatched"]

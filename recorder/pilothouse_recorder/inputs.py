@@ -13,7 +13,7 @@ WHEEL = {4: (0, -1), 5: (0, 1), 6: (-1, 0), 7: (1, 0)}
 """Buttons that are notches of a wheel: to the right and down."""
 MODIFIERS = {"ctrl": CONTROL, "shift": SHIFT, "alt": ALT, "super": SUPER}
 HOTKEY_STATE = CONTROL | SHIFT | SUPER
-HOTKEYS = {"f": "forget", "p": "pause"}
+HOTKEYS = {"f": "forget", "p": "pause", "m": "mark", "h": "help"}
 """With Ctrl, Shift and Super held."""
 
 

@@ -4,7 +4,7 @@ import select
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from .audio.assembly import RATE, Loss
 from .audio.capture import SILENCE_DB, VoiceCapture, peak_db
@@ -21,7 +21,7 @@ from .terminal_echo import asks_for_password
 from .x11 import DisplayGone
 from .x11.inputs import InputListener, RawInput
 from .x11.screen import DamageWatcher, ScreenGrabber
-from .x11.windows import WindowWatcher
+from .x11.windows import OWN_CLASS, WindowWatcher
 
 TICK_SECONDS = 0.02
 """Between two looks at the input. The X server sends input only while it is asked for something."""
@@ -34,6 +34,8 @@ UNWATCHED_NS = SECOND // 2
 """After this time without a check of the windows, nothing of the time between is stored: the recorder was stopped or
 blocked, and input and sound of that time arrive late."""
 SUSPEND_NS = SECOND
+MAX_NOTE = 500
+"""Characters of a mark's note."""
 
 
 @dataclass
@@ -67,7 +69,7 @@ class Recording:
         self._gate, self._buffer, self._filter = Gate(), DelayBuffer(), FrameFilter()
         self._pacer = FramePacer(int(SECOND / frames_per_second))
         self._counts = Counts()
-        self._paused = self._stopping = False
+        self._paused = self._stopping = self._own_press = False
         self._outcome: str | None = None
         self._synced_ns, self._clock_sampled_ns, self._echo_checked_ns = now, now, 0
         self._password, self._gap_open = False, False
@@ -97,7 +99,8 @@ class Recording:
         self._stopping = True
 
     def command(self, words: dict[str, Any]) -> dict[str, Any]:
-        """Do what a person asks for. Returns the state after it. Raises RecorderError with `unknown_command`."""
+        """Do what a person asks for. Returns the state after it. Raises RecorderError with `unknown_command`, and
+        `nothing_recorded` for a mark in a gap."""
         match words.get("command"):
             case "pause":
                 self._pause(True)
@@ -107,6 +110,9 @@ class Recording:
                 self._forget(time.monotonic_ns())
             case "stop":
                 self._outcome, self._stopping = words.get("outcome"), True
+            case "mark" | "help" as kind:
+                if not self._note(kind, str(words.get("note") or "")[:MAX_NOTE]):
+                    raise RecorderError("nothing_recorded", "Nothing is recorded right now: see `status`.")
             case "status":
                 pass
             case other:
@@ -198,13 +204,15 @@ class Recording:
     def _keep_inputs(self, inputs: list[RawInput]) -> None:
         for one in inputs:
             event = self._interpreter.interpret(one, self._clock.at(one.server_ms))
-            if event is not None and self._is_kept(event.t_ns):
+            if event is not None and self._is_kept(event.t_ns) and not self._is_own(event):
                 self._buffer.add(event)
             match hotkey_of(one, self._windows.key_mapping(one.detail)):
                 case "forget":
                     self._forget(time.monotonic_ns())
                 case "pause":
                     self._pause(not self._paused)
+                case "mark" | "help" as kind:
+                    self._note(kind, "")
 
     def _keep_voice(self) -> None:
         """Sound that began and ended while recording was open. A chunk is kept as a whole or not at all."""
@@ -221,6 +229,28 @@ class Recording:
         """Whether input of this time is stored: recording was open then. Input arrives a moment later."""
         since, until = self._open_from_ns, self._open_until_ns
         return since is not None and since <= t_ns and (until is None or t_ns < until)
+
+    def _is_own(self, event: Event) -> bool:
+        """Whether input is for the recorder's own window, which is no part of the task."""
+        match event.kind:
+            case "pointer.down":
+                self._own_press = self._windows.is_own_at(event.data["x"], event.data["y"])
+                return self._own_press
+            case "pointer.up":
+                own, self._own_press = self._own_press, False
+                return own
+            case "scroll":
+                return self._windows.is_own_at(event.data["x"], event.data["y"])
+            case "key.down" | "key.up":
+                return self._windows.focused[0] == OWN_CLASS
+        return self._own_press
+
+    def _note(self, kind: Literal["mark", "help"], note: str) -> bool:
+        """Mark this moment. Returns whether it was recorded: not while nothing is."""
+        now = time.monotonic_ns()
+        if kept := self._is_kept(now):
+            self._buffer.add(Event(kind, now, "receipt", 0, {"note": note}))
+        return kept
 
     def _pause(self, paused: bool) -> None:
         self._paused = paused

@@ -15,7 +15,6 @@ from .packing import pack_session
 from .sessions import Session, write_whole
 
 UPLOADED, IMPORTING, PACKED = "uploaded.json", "importing.json", "upload.zip"
-UPLOADS = "/api/imports/uploads"
 TUS = {"Tus-Resumable": "1.0.0"}
 PART_BYTES = 4 * 2**20
 TIMEOUT_SECONDS = 60.0
@@ -28,6 +27,8 @@ UNRESOLVED = ("unreachable", "server_failed", "answer_unknown")
 
 class Server:
     """The platform and a token. Every call raises RecorderError: `unreachable`, or the server's own code."""
+
+    uploads_path, imports_path = "/api/imports/uploads", "/api/imports"
 
     def __init__(self, url: str, token: str) -> None:
         parts = urlsplit(url)
@@ -53,6 +54,14 @@ class Server:
         if response.status >= 400:
             raise _rejection(response.status, content)
         return Answer({name.lower(): value for name, value in response.getheaders()}, content)
+
+    def pool_name(self, pool: str) -> str:
+        """The name of the pool that a person or a session means; empty where the platform is to choose."""
+        return pool
+
+    def upload_metadata(self, session: Session, digest: str, pool: str) -> dict[str, str]:
+        """What an upload is announced with, beside its size; `pool` is of `pool_name`."""
+        return {"filename": f"{session.id}.zip", "sha256": digest, "pool": pool, "format": "recording"}
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
         """Send JSON. Returns the answer's."""
@@ -110,7 +119,8 @@ def upload_session(server: Server, session: Session, pool: str) -> dict[str, Any
     import_id = json.loads(importing.read_bytes())["import"] if importing.exists() else None
     if import_id is None:
         pack_session(session, packed)
-        path = _send_file(server, packed, f"{session.id}.zip", pool)
+        pool = server.pool_name(pool)
+        path = _send_file(server, packed, session, pool)
         import_id = _begin_import(server, path, pool, importing)
     try:
         job = _wait_for_import(server, import_id)
@@ -138,13 +148,13 @@ def _begin_import(server: Server, path: str, pool: str, importing: Path) -> str:
     return import_id
 
 
-def _send_file(server: Server, file: Path, name: str, pool: str) -> str:
+def _send_file(server: Server, file: Path, session: Session, pool: str) -> str:
     """Send what the server does not have yet. Returns the upload's path."""
     with file.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
         size = file.stat().st_size
-        upload = _find_upload(server, digest, size, pool) or _create_upload(server, digest, size, pool, name)
-        path, offset = f"{UPLOADS}/{upload['id']}", int(upload["offset"])
+        upload = _find_upload(server, digest, size, pool) or _create_upload(server, digest, size, pool, session)
+        path, offset = f"{server.uploads_path}/{upload['id']}", int(upload["offset"])
         part_bytes = min(PART_BYTES, int(upload["part_bytes"]))
         pauses, failed = iter(RETRY_PAUSES_SECONDS), False
         while offset < size:
@@ -167,16 +177,16 @@ def _send_file(server: Server, file: Path, name: str, pool: str) -> str:
 
 
 def _find_upload(server: Server, digest: str, size: int, pool: str) -> dict[str, Any] | None:
-    unfinished = server.call("GET", UPLOADS).json()
+    unfinished = server.call("GET", server.uploads_path).json()
     same = (one for one in unfinished if (one["sha256"], one["size"], one["pool"]) == (digest, size, pool))
     return next(same, None)
 
 
-def _create_upload(server: Server, digest: str, size: int, pool: str, name: str) -> Any:
-    metadata = {"filename": name, "sha256": digest, "pool": pool, "format": "recording"}
+def _create_upload(server: Server, digest: str, size: int, pool: str, session: Session) -> Any:
+    metadata = server.upload_metadata(session, digest, pool)
     pairs = ",".join(f"{key} {base64.b64encode(value.encode()).decode()}" for key, value in metadata.items() if value)
     headers = {**TUS, "Upload-Length": str(size), "Upload-Metadata": pairs}
-    return server.call("POST", UPLOADS, headers).json()
+    return server.call("POST", server.uploads_path, headers).json()
 
 
 def _send_part(server: Server, path: str, offset: int, data: bytes) -> int:
@@ -196,7 +206,7 @@ def _offset(server: Server, path: str) -> int:
 
 def _wait_for_import(server: Server, import_id: str) -> dict[str, Any]:
     while True:
-        job: dict[str, Any] = server.call("GET", f"/api/imports/{import_id}").json()
+        job: dict[str, Any] = server.call("GET", f"{server.imports_path}/{import_id}").json()
         if job["status"] == "done":
             return job
         if job["status"] in ENDED:

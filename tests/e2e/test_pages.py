@@ -32,7 +32,7 @@ ADMINS_PAGES = (
 VIEWS = ("design?view=applications", "design?view=balance")
 """What else pages of theirs show."""
 OTHER_PAGES = (
-    *("queue", "desk/:id", "episodes/:id", "preferences", "exports", "join/:secret?", "reset-password"),
+    *("queue", "desk/:id", "episodes/:id", "preferences", "recorder", "exports", "join/:secret?", "reset-password"),
     *("flywheel/:id", "flywheel/:id/beside", "evaluations/:id"),
 )
 """Looked at with what leads there: an episode, a turn, another role, nobody signed in."""
@@ -106,6 +106,16 @@ def test_every_page_is_looked_at() -> None:
     assert set(routes) - UNSEEN == {*ADMINS_PAGES, *OTHER_PAGES}
 
 
+async def look_at_recorder(page: Page) -> None:
+    """With a code that waits for its computer."""
+    await page.goto("/recorder")
+    await page.get_by_label("Name of the computer").fill("Laptop")
+    await page.get_by_role("button", name="Make a pairing code").click()
+    await expect(page.get_by_test_id("pairing-code")).to_be_visible(timeout=BOUND_MS)
+    await assert_accessible_in_both(page, "recorder")
+    await assert_fits_narrow_windows(page)
+
+
 @pytest.mark.timeout(600)
 async def test_pages_are_accessible(
     sign_in: SignIn, drill: Drill, browser: Browser, platform: TemporaryPlatform
@@ -143,6 +153,8 @@ async def test_pages_are_accessible(
     await page.goto("/preferences")
     await expect(page.get_by_role("radiogroup", name="Language")).to_be_visible(timeout=BOUND_MS)
     await assert_accessible_in_both(page, "preferences")
+
+    await look_at_recorder(page)
 
     researcher = await sign_in("researcher", "/exports")
     await expect(researcher.get_by_role("heading", name="Search and exports", level=1)).to_be_visible(timeout=BOUND_MS)

@@ -49,6 +49,7 @@ from annotation_app.accounts.services.tokens import (
     person_tokens_end,
     token_add,
     token_end,
+    token_issue,
     token_make,
     token_user,
 )
@@ -91,6 +92,7 @@ __all__ = (
     "sign_ins_end",
     "token_add",
     "token_end",
+    "token_issue",
     "token_make",
     "token_user",
     "user_ensure",

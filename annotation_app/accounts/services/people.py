@@ -69,6 +69,7 @@ def person_erase(*, actor: User, user_id: int, username: str, remove_work: bool)
     Authenticator.objects.filter(user=user).delete()
     user.tokens.all().delete()
     user.password_links.all().delete()
+    user.paired_computers.all().delete()
     for owned in ("socialaccount_set", "emailaddress_set"):
         getattr(user, owned).all().delete()
     user.teams.clear()

@@ -28,6 +28,11 @@ def token_make(*, username: str, name: str, days: int, scopes: tuple[str, ...] =
 @transaction.atomic(durable=True)
 def token_add(*, user: User, name: str, days: int, scopes: tuple[str, ...]) -> tuple[str, Token]:
     """A token a person makes for a program of their own, and its row. Raises Conflict."""
+    return token_issue(user=user, name=name, days=days, scopes=scopes)
+
+
+def token_issue(*, user: User, name: str, days: int, scopes: tuple[str, ...]) -> tuple[str, Token]:
+    """The same inside the caller's transaction. Raises Conflict."""
     if Token.objects.filter(user=user).count() >= MAX_TOKENS:
         raise Conflict(f"One person may have {MAX_TOKENS} tokens; end some first.", code="too_many_tokens")
     return _create_token(user, user, name, days, scopes)

@@ -1,5 +1,7 @@
 """Both ways: which checkpoints a trajectory taught, and what a checkpoint was taught by."""
 
+from collections import defaultdict
+from collections.abc import Sequence
 from uuid import UUID
 
 from annotation_app.accounts.models import User
@@ -31,6 +33,17 @@ def trajectory_lineage(*, user: User, episode_id: UUID) -> tuple[TrajectoryLinea
     )
 
 
+def checkpoints_taught_by(episodes: Sequence[UUID]) -> dict[UUID, tuple[Checkpoint, ...]]:
+    """The checkpoints that each of these trajectories taught, in any flywheel, and those that come of them; for callers
+    that have checked who asks."""
+    taught = defaultdict[UUID, set[int]](set)
+    for sample in Sample.objects.filter(episode__in=episodes, uses__isnull=False).distinct():
+        taught[sample.episode].update(_sources(sample))
+    keys = set[int]().union(*taught.values())
+    checkpoints = Checkpoint.objects.select_related("turn__wheel", "revision").filter(pk__in=keys).order_by("pk")
+    return {episode: tuple(one for one in checkpoints if one.pk in found) for episode, found in taught.items()}
+
+
 def checkpoint_lineage(*, user: User, checkpoint_id: int, after: int) -> CheckpointLineage:
     """What a checkpoint comes of. Raises Forbidden and NotFound."""
     flywheel_reader_check(user)
@@ -56,6 +69,17 @@ def checkpoint_lineage(*, user: User, checkpoint_id: int, after: int) -> Checkpo
 
 def _taught(sample: Sample) -> tuple[LearnedCheckpoint, ...]:
     """Checkpoints that were trained on it, and those that come of them, in whichever wheel."""
+    sources = _sources(sample)
+    return tuple(
+        LearnedCheckpoint.model_validate(
+            {"checkpoint": checkpoint_out(one), "wheel": one.turn.wheel.name, "source": sources[one.pk]}
+        )
+        for one in checkpoints_with_counts().filter(pk__in=sources)
+    )
+
+
+def _sources(sample: Sample) -> dict[int, str]:
+    """The keys of these checkpoints, each with how it learned."""
     sources: dict[int, str] = dict(sample.uses.values_list("checkpoint", "source"))
     children: dict[int, list[int]] = {}
     for key, parents in _parents().items():
@@ -67,12 +91,7 @@ def _taught(sample: Sample) -> tuple[LearnedCheckpoint, ...]:
             if child not in sources:
                 sources[child] = "inherited"
                 waiting.append(child)
-    return tuple(
-        LearnedCheckpoint.model_validate(
-            {"checkpoint": checkpoint_out(one), "wheel": one.turn.wheel.name, "source": sources[one.pk]}
-        )
-        for one in checkpoints_with_counts().filter(pk__in=sources)
-    )
+    return sources
 
 
 def _ancestors(checkpoint: Checkpoint) -> list[int]:

@@ -9,6 +9,7 @@ from annotation_app.imports.services.jobs import (
     imports_requeue_stale,
 )
 from annotation_app.imports.services.uploads import (
+    upload_admit,
     upload_append,
     upload_cancel,
     upload_create,
@@ -23,6 +24,7 @@ __all__ = [
     "import_retry",
     "import_run",
     "imports_requeue_stale",
+    "upload_admit",
     "upload_append",
     "upload_cancel",
     "upload_create",

@@ -278,6 +278,7 @@ def display_name(name: str) -> str:
 def choose_pool_name(requested: str, file: str) -> str:
     """What the pool of what comes in is called. Raises Conflict for one that people work in."""
     name = requested or f"Imported: {file.split('.')[0]}"[:100]
-    if Pool.objects.filter(name=name, imports__isnull=True).exists():
+    made_by_imports = Import.objects.filter(session__isnull=True, pool__isnull=False).values("pool")
+    if Pool.objects.filter(name=name).exclude(pk__in=made_by_imports).exists():
         raise Conflict("There is a pool of this name that holds no imports; choose another name.", code="pool_taken")
     return name

@@ -12,6 +12,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from django.db import DatabaseError, DataError, IntegrityError, transaction
 
+from annotation_app.accounts.models import User
 from annotation_app.accounts.services import external_annotators_ensure
 from annotation_app.catalogue.selectors import trajectories_of
 from annotation_app.episodes.models import Episode, Source
@@ -138,6 +139,8 @@ def _parse(job: Import, folder: SourceFolder, row: LocatedRow) -> ParsedRow:
     pictures = RowPictures(folder, row)
     incoming = SourceRow(row=row.value, find=pictures.find, moment=job.created_at, key=digest_row(row, ())[:32])
     trajectory = read_row(reader, incoming)
+    if job.session is not None and trajectory.id != str(job.session):
+        raise RowError("other_session", f"It is session {trajectory.id}, and {job.session} was announced.")
     digest = digest_row(row, pictures.refs)
     return ParsedRow(row, reader, incoming, pictures, trajectory, digest, _episode_id(trajectory, digest))
 
@@ -210,7 +213,7 @@ def _store_new(job: Import, group: Sequence[ParsedRow]) -> RowOutcomes:
 
 def _ingest(job: Import, new_rows: Sequence[tuple[ParsedRow, tuple[BlobRef, ...]]]) -> None:
     pool = _import_pool(job, new_rows[0][0].trajectory)
-    people = external_annotators_ensure({one.trajectory.annotator for one, _ in new_rows})
+    people = _annotators(job, {one.trajectory.annotator for one, _ in new_rows})
     incoming_episodes = [
         IncomingEpisode(
             episode_id=one.episode_id,
@@ -222,6 +225,14 @@ def _ingest(job: Import, new_rows: Sequence[tuple[ParsedRow, tuple[BlobRef, ...]
         for one, blobs in new_rows
     ]
     episodes_ingest(import_id=job.id, pool=pool, incoming_episodes=incoming_episodes)
+
+
+def _annotators(job: Import, names: set[str | None]) -> Mapping[str | None, User]:
+    """Whose work rows are, by the names that they have. A recorded session is the work of who uploads it."""
+    if job.session is None:
+        return external_annotators_ensure(names)
+    assert job.requested_by is not None, "a session has an owner"
+    return dict.fromkeys(names, job.requested_by)
 
 
 def _find_reader(job: Import, row: LocatedRow) -> RowReader:

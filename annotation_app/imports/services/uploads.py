@@ -16,7 +16,14 @@ from annotation_app.audit.services import audit_record
 from annotation_app.errors import ChecksumMismatch, Conflict, DiskFull, NotFound, TooLarge
 from annotation_app.imports.models import Import, Upload
 from annotation_app.imports.schemas import UploadIn
-from annotation_app.imports.selectors import import_folder, importer_check, upload_file, upload_offset
+from annotation_app.imports.selectors import (
+    IMPORTERS,
+    UploadAccess,
+    import_folder,
+    importer_check,
+    upload_file,
+    upload_offset,
+)
 from annotation_app.imports.services.jobs import choose_pool_name, display_name
 
 MAX_OPEN_UPLOADS = 20
@@ -35,22 +42,38 @@ def upload_create(*, user: User, size: int, wish: UploadIn) -> Upload:
     name = display_name(wish.filename)
     choose_pool_name(wish.pool, name)
     with transaction.atomic(durable=True):
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ADMISSION_LOCK_KEY])
-        _check_space(user, size)
-        return Upload.objects.create(
-            owner=user,
-            name=name,
-            size=size,
-            sha256=wish.sha256,
-            fingerprint=wish.fingerprint,
-            pool_name=wish.pool,
-            format=wish.format,
-            expires_at=_expiry(),
+        return upload_admit(
+            Upload(
+                owner=user,
+                name=name,
+                size=size,
+                sha256=wish.sha256,
+                fingerprint=wish.fingerprint,
+                pool_name=wish.pool,
+                format=wish.format,
+            )
         )
 
 
-def upload_append(*, user: User, upload_id: UUID, offset: int, data: bytes, sha256: bytes | None = None) -> Upload:
+def upload_admit(upload: Upload) -> Upload:
+    """Store an upload that has room. Runs inside the caller's transaction. Raises TooLarge and DiskFull."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ADMISSION_LOCK_KEY])
+    _check_space(upload.owner, upload.size)
+    upload.expires_at = _expiry()
+    upload.save(force_insert=True)
+    return upload
+
+
+def upload_append(
+    *,
+    user: User,
+    upload_id: UUID,
+    offset: int,
+    data: bytes,
+    sha256: bytes | None = None,
+    access: UploadAccess = IMPORTERS,
+) -> Upload:
     """Write one part. A part that was written before changes nothing.
 
     Args:
@@ -63,11 +86,11 @@ def upload_append(*, user: User, upload_id: UUID, offset: int, data: bytes, sha2
         TooLarge: It reaches past the announced size; nothing was written.
         Forbidden, NotFound, OSError
     """
-    importer_check(user)
+    access.check(user)
     if sha256 is not None and hashlib.sha256(data).digest() != sha256:
         raise ChecksumMismatch("The part was damaged on its way. Send it again.")
     with transaction.atomic(durable=True):
-        upload = _lock_upload(user, upload_id)
+        upload = _lock_upload(user, upload_id, access)
         expected = upload_offset(upload)
         if offset + len(data) > upload.size:
             raise TooLarge(f"The upload was announced with {upload.size} bytes; this part reaches past them.")
@@ -82,18 +105,19 @@ def upload_append(*, user: User, upload_id: UUID, offset: int, data: bytes, sha2
     return upload
 
 
-def upload_finish(*, user: User, upload_id: UUID, pool: str = "", form: str = "") -> Import:
+def upload_finish(
+    *, user: User, upload_id: UUID, pool: str = "", form: str = "", access: UploadAccess = IMPORTERS
+) -> Import:
     """Turn a complete upload into an import of the same id, which is to be run. Repeated, it returns that import.
 
     Raises:
         Conflict: `upload_incomplete`, or `pool_taken` where the pool holds no imports; the upload stays.
         Forbidden, NotFound, OSError
     """
-    importer_check(user)
     with transaction.atomic(durable=True):
-        upload = Upload.objects.select_for_update().filter(pk=upload_id, owner=user).first()
+        upload = access.own_uploads(user).select_for_update(of=("self",)).filter(pk=upload_id).first()
         if upload is None:
-            return _finished_import(user, upload_id)
+            return _finished_import(user, upload_id, access)
         offset = upload_offset(upload)
         if offset != upload.size:
             raise Conflict(
@@ -103,7 +127,9 @@ def upload_finish(*, user: User, upload_id: UUID, pool: str = "", form: str = ""
             id=upload.id,
             name=upload.name,
             format=form or upload.format,
-            pool_name=choose_pool_name(pool or upload.pool_name, upload.name),
+            pool=upload.pool,
+            pool_name=upload.pool_name if upload.pool else choose_pool_name(pool or upload.pool_name, upload.name),
+            session=upload.session,
             sha256=upload.sha256,
             requested_by=user,
         )
@@ -116,10 +142,9 @@ def upload_finish(*, user: User, upload_id: UUID, pool: str = "", form: str = ""
 
 
 @transaction.atomic(durable=True)
-def upload_cancel(*, user: User, upload_id: UUID) -> None:
+def upload_cancel(*, user: User, upload_id: UUID, access: UploadAccess = IMPORTERS) -> None:
     """Forget an upload and what came of it. Raises Forbidden and NotFound."""
-    importer_check(user)
-    _remove_upload(_lock_upload(user, upload_id))
+    _remove_upload(_lock_upload(user, upload_id, access))
 
 
 def uploads_expire() -> int:
@@ -165,9 +190,9 @@ def _expiry() -> datetime:
     return timezone.now() + timedelta(hours=settings.ENV.uploads_expire_hours)
 
 
-def _lock_upload(user: User, upload_id: UUID) -> Upload:
+def _lock_upload(user: User, upload_id: UUID, access: UploadAccess) -> Upload:
     """The row, locked, so that parts of two browsers are written one after the other. Raises NotFound."""
-    rows = Upload.objects.select_for_update().filter(pk=upload_id, owner=user, expires_at__gt=timezone.now())
+    rows = access.own_uploads(user).select_for_update().filter(pk=upload_id, expires_at__gt=timezone.now())
     found = rows.first()
     if found is None:
         raise NotFound("There is no such upload.")
@@ -207,8 +232,9 @@ def _move_to_import(upload: Upload) -> None:
         target.touch()
 
 
-def _finished_import(user: User, upload_id: UUID) -> Import:
-    job = Import.objects.filter(pk=upload_id, requested_by=user).first()
+def _finished_import(user: User, upload_id: UUID, access: UploadAccess) -> Import:
+    own_jobs = Import.objects.filter(requested_by=user, session__isnull=not access.sessions)
+    job = own_jobs.filter(pk=upload_id).first()
     if job is None:
         raise NotFound("There is no such upload.")
     return job

@@ -143,7 +143,7 @@ WEB_TEMPLATE = """
             default_type application/json;
             return 401 '{{"code": "not_signed_in", "message": "Sign in first.", "extra": {{}}}}';
         }}
-        location ~ ^/api/imports/uploads/[0-9a-f-]+$ {{
+        location ~ ^/api/(imports|recorder)/uploads/[0-9a-f-]+$ {{
             auth_request /signed-in;
             error_page 401 = @not-signed-in;
             proxy_pass http://web;

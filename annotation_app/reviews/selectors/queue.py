@@ -42,7 +42,7 @@ def review_reader_check(user: User) -> None:
 def reviewable_by(user: User, filters: QueueFilters) -> QuerySet[Episode]:
     """Finished episodes that wait for a decision of this person's: none of them their own, and none that they have
     decided and another reviewer has not. Of a pool that has a sample reviewed, only those in the sample."""
-    wanted = Q(status="finished", review=Review.PENDING, task__pool__practice=False)
+    wanted = Q(status="finished", review=Review.PENDING, task__pool__practice=False, withdrawal__isnull=True)
     if filters.pool is not None:
         wanted &= Q(task__pool_id=filters.pool)
     if filters.annotator:

@@ -64,7 +64,8 @@ def attempt_rows(ids: Sequence[UUID]) -> tuple[Attempt, ...]:
 
 
 def _with_policies() -> QuerySet[Episode]:
-    return Episode.objects.filter(status="finished", annotator__work_removed=False).order_by("-created_at", "-pk")
+    usable = Episode.objects.filter(status="finished", annotator__work_removed=False, withdrawal__isnull=True)
+    return usable.order_by("-created_at", "-pk")
 
 
 def _newest(found: QuerySet[Episode]) -> list[tuple[int, UUID]]:

@@ -48,6 +48,8 @@ COUNTERPARTS: Mapping[str, Mapping[str, str]] = {
     },
     "probes.PolicyProbe": {"view": "GET /api/probes"},
     "promotions.GateDecision": {"view": "GET /api/policies/pools"},
+    "recorder.PairedComputer": {"view": "GET /api/recorder"},
+    "recorder.RecordedSession": {"view": "GET /api/recorder"},
     "recordings.Recording": {"view": "GET /api/episodes/{episode_id}/recording"},
     "refills.Refill": {"view": "GET /api/pools/{pool_id}/refill"},
     "refills.RefillRule": {"view": "GET /api/pools/{pool_id}/refill"},

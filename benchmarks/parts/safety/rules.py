@@ -67,6 +67,11 @@ def owner_only(**rule: Any) -> Rule:
     return Rule(frozenset({"owner"}), SIGNED_IN - {"owner"}, **rule)
 
 
+def recording(**rule: Any) -> Rule:
+    """For the annotator whose recording or paired computer it is; to other annotators it does not exist."""
+    return Rule(frozenset({"owner"}), frozenset({"annotator"}), **rule)
+
+
 def uploading(**rule: Any) -> Rule:
     """For the researcher whose upload it is; to an admin, who may import as well, it does not exist."""
     return Rule(frozenset({"researcher"}), frozenset({"admin"}), **rule)

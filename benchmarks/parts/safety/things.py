@@ -24,6 +24,7 @@ from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policy_of
 from annotation_app.policies.services import policy_ensure
 from annotation_app.probes.models import PolicyProbe
+from annotation_app.recorder.models import PairedComputer, RecordedSession
 from annotation_app.retention.models import Rule as RetentionRule
 from annotation_app.reviews.models import Job, JobKind
 from annotation_app.tasks.models import Pool
@@ -171,6 +172,29 @@ def _token(things: Things) -> object:
     return Token.objects.get_or_create(sha256="0" * 64, defaults=kept)[0].pk
 
 
+def _computer(things: Things) -> object:
+    expires_at = timezone.now() + timedelta(minutes=10)
+    kept = {"user": things.owner, "name": "Laptop", "code_expires_at": expires_at}
+    return PairedComputer.objects.get_or_create(code_digest="0" * 64, defaults=kept)[0].pk
+
+
+def _session(things: Things) -> object:
+    kept = {"session": uuid4(), "size": 1}
+    return RecordedSession.objects.get_or_create(owner=things.owner, pool=things.pool, defaults=kept)[0].session
+
+
+def _session_upload(things: Things) -> object:
+    kept = {"size": 1, "expires_at": timezone.now() + timedelta(days=1)}
+    return Upload.objects.get_or_create(owner=things.owner, session=things.episode.pk, name="s.zip", defaults=kept)[
+        0
+    ].pk
+
+
+def _session_import(things: Things) -> object:
+    kept = {"name": "s.zip", "pool_name": "real"}
+    return Import.objects.get_or_create(requested_by=things.owner, session=things.episode.pk, defaults=kept)[0].pk
+
+
 def _invitation(things: Things) -> object:
     kept = {"invited_by": things.admin, "roles": ["annotator"], "expires_at": timezone.now() + timedelta(days=1)}
     return Invitation.objects.get_or_create(sha256=digest_secret(SECRET), defaults=kept)[0].pk
@@ -196,6 +220,10 @@ NAMES: dict[str, Callable[[Things], object]] = {
     "invitation_id": _invitation,
     "sign_in_id": _sign_in,
     "token_id": _token,
+    "computer_id": _computer,
+    "session_id": _session,
+    "session_upload_id": _session_upload,
+    "session_import_id": _session_import,
     "sha256": lambda things: BlobRef.of(PICTURE, "image/jpeg").sha256,
     "number": lambda things: 0,
     "version": lambda things: 1,

@@ -44,7 +44,7 @@ const POOL: PoolRow = {
   ...{ credentials: ["PASSWORD"], credential_rules: [{ name: "PASSWORD", kinds: ["type_text"], hosts: [], applications: [], confirm: true }], mcp_servers: [], members: [1], groups: [] },
   settings: {
     ...{ name: "Office", description: "", instructions: "", platform: "desktop", image: "desktop", candidates: 3, max_steps: 100 },
-    ...{ minutes: null, thought_required: true, thought_later: false, text_continuation: true, policy_budget: null, unattended_safety_checks: false, screenshot_format: "jpeg", record: false, speculation: false, practice: false, paused: false },
+    ...{ minutes: null, thought_required: true, thought_later: false, text_continuation: true, policy_budget: null, unattended_safety_checks: false, screenshot_format: "jpeg", record: false, speculation: false, takes_recordings: false, practice: false, paused: false },
     ...{ lease_minutes: 30, pause_hours: 8, overlap: 1, gold_percent: 0, review_mode: "all", review_percent: 10, reviewers: 1, priority: 0 },
     ...{ hours: null, consent: "", open_to_all: false, skills: [] },
   },

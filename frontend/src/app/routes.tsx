@@ -84,6 +84,7 @@ export const routes: RouteObject[] = [
       named("desk/:id", { lazy: episodePage(() => import("@/features/annotate/workspace-page")) }),
       named("episodes", { lazy: page(() => import("@/features/episodes/episodes-page")) }),
       named("episodes/:id", { lazy: episodePage(() => import("./episode-page")) }),
+      named("recorder", { lazy: page(() => import("@/features/recorder/recorder-page")) }),
       named("review", { lazy: page(() => import("@/features/review/queue-page")) }),
       named("compare", { lazy: page(() => import("@/features/review/compare-page")) }),
       named("agreement", { lazy: page(() => import("@/features/review/agreement-page")) }),

@@ -573,6 +573,10 @@ export interface AuditPage {
     | "pool.started"
     | "pool.stopped"
     | "quota.set"
+    | "recorder.paired"
+    | "recorder.revoked"
+    | "recording.deleted"
+    | "recording.withdrawn"
     | "retention.deleted"
     | "retention.made"
     | "retention.off"
@@ -836,6 +840,7 @@ export interface PoolSettings {
   screenshot_format: "jpeg" | "png";
   record: boolean;
   speculation: boolean;
+  takes_recordings: boolean;
   practice: boolean;
   paused: boolean;
   lease_minutes: number;
@@ -4999,6 +5004,100 @@ export interface GuessOut {
 export interface GuessIn {
   pool?: number | null;
 }
+/**
+ * A computer that is paired, or whose code waits; `paired_at` is null then.
+ */
+export interface ComputerOut {
+  id: number;
+  name: string;
+  paired_at: string | null;
+  used_at: string | null;
+  expires_at: string;
+}
+/**
+ * Who has learned from a recording: weights of a flywheel.
+ */
+export interface LearnedFrom {
+  flywheel: string;
+  cycle: number;
+  phase: string;
+  revision: string;
+}
+/**
+ * One of a person's recordings. `in_versions` are the dataset versions that have it, as NAME@NUMBER.
+ */
+export interface RecordedSessionOut {
+  id: string;
+  pool: string;
+  task_key: string;
+  instruction: string;
+  computer: string;
+  size: number;
+  state: "uploading" | "stopped" | "importing" | "failed" | "waiting" | "reviewed" | "withdrawn" | "deleted";
+  error: string;
+  steps: number;
+  created_at: string;
+  withdrawn_at: string | null;
+  deleted_at: string | null;
+  review: ("pending" | "accepted" | "returned" | "rejected") | null;
+  can_delete: boolean;
+  can_withdraw: boolean;
+  learned: LearnedFrom[];
+  in_versions: string[];
+}
+/**
+ * What a person's page of the recorder shows.
+ */
+export interface RecorderPage {
+  computers: ComputerOut[];
+  recordings: RecordedSessionOut[];
+  pools: string[];
+}
+/**
+ * A code that pairs one computer, shown this once.
+ */
+export interface PairingCode {
+  code: string;
+  expires_at: string;
+}
+/**
+ * What the person calls the computer to be paired. The recorder sends no host name.
+ */
+export interface ComputerIn {
+  name: string;
+}
+/**
+ * The recorder's own token, shown this once, and what the person called the computer.
+ */
+export interface Paired {
+  token: string;
+  name: string;
+  expires_at: string;
+}
+/**
+ * A code as the recorder sends it.
+ */
+export interface PairIn {
+  code: string;
+  version: number;
+}
+/**
+ * A task of a pool that takes recordings: what is to be done on the person's own computer.
+ */
+export interface Brief {
+  key: string;
+  instruction: string;
+}
+/**
+ * A pool that takes this person's recordings; `briefs` are the first of its tasks that are not withdrawn.
+ */
+export interface RecordingPool {
+  id: number;
+  name: string;
+  description: string;
+  instructions: string;
+  briefs: Brief[];
+}
 
 /** What each route takes and answers, by its method and its path with `{}` for each parameter. */
 export interface Routes {
@@ -5272,4 +5371,19 @@ export interface Routes {
   "GET /design/balance": { body: undefined; answer: BalancePage };
   "POST /design/balance": { body: WantedSharesIn; answer: null };
   "POST /design/difficulties": { body: GuessIn; answer: GuessOut };
+  "GET /recorder": { body: undefined; answer: RecorderPage };
+  "POST /recorder/computers": { body: ComputerIn; answer: PairingCode };
+  "DELETE /recorder/computers/{}": { body: undefined; answer: null };
+  "DELETE /recorder/recordings/{}": { body: undefined; answer: RecordedSessionOut };
+  "POST /recorder/recordings/{}/withdrawal": { body: undefined; answer: RecordedSessionOut };
+  "POST /recorder/pairing": { body: PairIn; answer: Paired };
+  "DELETE /recorder/pairing": { body: undefined; answer: null };
+  "GET /recorder/pools": { body: undefined; answer: RecordingPool[] };
+  "GET /recorder/uploads": { body: undefined; answer: UploadOut[] };
+  "POST /recorder/uploads": { body: undefined; answer: UploadOut };
+  "HEAD /recorder/uploads/{}": { body: undefined; answer: null };
+  "PATCH /recorder/uploads/{}": { body: undefined; answer: null };
+  "DELETE /recorder/uploads/{}": { body: undefined; answer: null };
+  "POST /recorder/uploads/{}/import": { body: undefined; answer: ImportOut };
+  "GET /recorder/imports/{}": { body: undefined; answer: ImportOut };
 }

@@ -13,6 +13,8 @@ from . import open_display
 
 CLIENT_BITS = 21
 """A resource's lowest bits; those above name the client that made it."""
+OWN_CLASS = "pilothouse-recorder"
+"""The class of the recorder's own window, in lower case."""
 MAX_DEPTH = 3
 """Levels of windows below the root that are looked at: a window manager's frame, its border, the program's window."""
 MAX_PARENTS = 16
@@ -69,6 +71,18 @@ class WindowWatcher:
         """The keysyms of a key."""
         place = keycode - self._first_key
         return tuple(self._keyboard[place]) if 0 <= place < len(self._keyboard) else ()
+
+    def is_own_at(self, x: int, y: int) -> bool:
+        """Whether the recorder's own window covers this point."""
+        for window_id, info in self._infos.items():
+            if OWN_CLASS not in info.classes or not info.visible:
+                continue
+            with suppress(XError):
+                window = self._display.create_resource_object("window", window_id)
+                size, origin = window.get_geometry(), self._root.translate_coords(window, 0, 0)
+                if 0 <= x - origin.x < size.width and 0 <= y - origin.y < size.height:
+                    return True
+        return False
 
     def sync(self) -> None:
         """Ask the X server, and take note of what changed."""

@@ -16,7 +16,7 @@ from recorder.pilothouse_recorder.packing import pack_session
 from recorder.pilothouse_recorder.review import cut, summarize
 from recorder.pilothouse_recorder.sessions import SEGMENT_NS, SessionWriter, lock_session, open_session
 from recorder.pilothouse_recorder.settings import load_settings, require_consent, set_consent
-from recorder.pilothouse_recorder.uploads import IMPORTING, PACKED, UPLOADS, Answer, upload_session
+from recorder.pilothouse_recorder.uploads import IMPORTING, PACKED, Answer, Server, upload_session
 
 ID = "6d3a1c52-7d0e-4c47-9f0f-4e3c0d7b6a11"
 MANIFEST = {
@@ -197,16 +197,18 @@ def test_one_command_at_a_time_works_on_a_session(
     assert not list(folder.glob("*.tmp"))
 
 
-class LostServer:
+class LostServer(Server):
     """A platform that takes an upload; then the connection is lost."""
 
     def __init__(self, lost: str) -> None:
+        super().__init__("http://platform.test", "")
         self.lost, self.imports = lost, 0
 
     def call(self, method: str, path: str, headers: Any = (), body: bytes | None = None) -> Any:
         if self.lost == "status" and "/uploads" not in path:
             raise RecorderError("unreachable", "lost")
-        found: Any = [] if method == "GET" and path == UPLOADS else {"id": "u", "offset": 0, "part_bytes": 2**22}
+        listed = method == "GET" and path == self.uploads_path
+        found: Any = [] if listed else {"id": "u", "offset": 0, "part_bytes": 2**22}
         if path == "/api/imports/i":
             found = {"status": "failed" if self.lost == "refused" else "done", "code": "id_taken", "error": ""}
         return Answer({"upload-offset": str(len(body or b""))}, json.dumps(found).encode())
@@ -223,12 +225,12 @@ def test_a_session_whose_import_may_run_cannot_be_changed(tmp_path: Path, lost: 
     write_session(tmp_path / ID)
     session, server = open_session(tmp_path / ID), LostServer(lost)
     with pytest.raises(RecorderError, match="lost"):
-        upload_session(server, session, "")  # type: ignore[arg-type]
+        upload_session(server, session, "")
     with pytest.raises(RecorderError) as caught:
         cut(session, 0, 1)
     assert caught.value.code == "upload_unresolved"
     server.lost = ""
-    assert upload_session(server, session, "")["status"] == "done"  # type: ignore[arg-type]
+    assert upload_session(server, session, "")["status"] == "done"
     assert server.imports == (2 if lost == "answer" else 1)
     assert not [name for name in (IMPORTING, PACKED) if (session.folder / name).exists()]
 
@@ -237,7 +239,7 @@ def test_a_session_that_the_platform_refused_can_be_cut(tmp_path: Path) -> None:
     write_session(tmp_path / ID)
     session = open_session(tmp_path / ID)
     with pytest.raises(RecorderError, match="id_taken"):
-        upload_session(LostServer("refused"), session, "")  # type: ignore[arg-type]
+        upload_session(LostServer("refused"), session, "")
     assert (session.folder / PACKED).exists()
     cut(session, 0, 1)
     assert not (session.folder / PACKED).exists()

@@ -21,6 +21,7 @@ export const MAIN_ITEMS: readonly NavigationItem[] = [
   { to: TO_REVIEW, label: "global.review", roles: ["reviewer"], command: globalCommands.review },
   { to: "/wall", label: "global.wall", roles: ["reviewer"], command: globalCommands.wall },
   { to: "/episodes", label: "global.episodes", command: globalCommands.episodes },
+  { to: "/recorder", label: "recorder.title", roles: ["annotator"] },
   { to: "/trajectories", label: "nav.search", roles: ["reviewer"], unless: "researcher" },
   { to: "/exports", label: "exports.page", roles: ["researcher"], command: globalCommands.exports },
   { to: "/reports", label: "global.reports", roles: ["reviewer", "researcher"], command: globalCommands.reports },

@@ -3,6 +3,7 @@ export const PAGES_WITHOUT_CALLS: Readonly<Record<string, string>> = {
   "join/:secret?": "It makes an account from a link; there is no token yet.",
   "reset-password": "It sets a password from a link; there is no token yet.",
   preferences: "Theme, language and keys are of the person at the page.",
+  recorder: "People pair their computers and decide on their recordings at the page; a recorder's token only uploads.",
   "sign-in": "It leads on to another page.",
   index: "It leads on to another page.",
   "*": "There is no such page.",

@@ -36,6 +36,7 @@ const POOL: PoolRow = {
     screenshot_format: "jpeg",
     record: false,
     speculation: false,
+    takes_recordings: false,
     practice: false,
     paused: false,
     lease_minutes: 30,

@@ -32,6 +32,7 @@ const DEFAULT_SETTINGS: Settings = {
   screenshot_format: "jpeg",
   record: true,
   speculation: false,
+  takes_recordings: false,
   practice: false,
   paused: false,
   lease_minutes: 30,
@@ -206,6 +207,12 @@ function MachineFields({ draft, onChange, fixed }: Fields & { readonly fixed: bo
         description={t("pools.speculation.help")}
         checked={draft.speculation}
         onChange={(event) => onChange({ speculation: event.currentTarget.checked })}
+      />
+      <Checkbox
+        label={t("pools.takes_recordings")}
+        description={t("pools.takes_recordings.help")}
+        checked={draft.takes_recordings}
+        onChange={(event) => onChange({ takes_recordings: event.currentTarget.checked })}
       />
     </div>
   );

@@ -23,6 +23,7 @@ const SHARED = {
   practice: "pools.practice",
   record: "pools.record",
   speculation: "pools.speculation",
+  takes_recordings: "pools.takes_recordings",
   max_steps: "pools.max_steps",
   minutes: "pools.minutes",
   overlap: "pools.overlap",

@@ -23,6 +23,7 @@ import { policyMessages } from "./en/policies";
 import { probeMessages } from "./en/probes";
 import { poolMessages } from "./en/pools";
 import { promptMessages } from "./en/prompt";
+import { recorderMessages } from "./en/recorder";
 import { reportMessages } from "./en/reports";
 import { retentionMessages } from "./en/retention";
 import { reviewMessages } from "./en/review";
@@ -60,6 +61,7 @@ export const en = {
   ...promptMessages,
   ...reviewMessages,
   ...branchMessages,
+  ...recorderMessages,
   ...reportMessages,
   ...dataMessages,
   ...webhookMessages,

@@ -23,6 +23,7 @@ import { policyMessages } from "./zh/policies";
 import { probeMessages } from "./zh/probes";
 import { poolMessages } from "./zh/pools";
 import { promptMessages } from "./zh/prompt";
+import { recorderMessages } from "./zh/recorder";
 import { reportMessages } from "./zh/reports";
 import { retentionMessages } from "./zh/retention";
 import { reviewMessages } from "./zh/review";
@@ -60,6 +61,7 @@ export const zh = {
   ...promptMessages,
   ...reviewMessages,
   ...branchMessages,
+  ...recorderMessages,
   ...reportMessages,
   ...dataMessages,
   ...webhookMessages,

@@ -5,21 +5,33 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.db import connections
 
+from annotation_app.accounts.models import User
 from annotation_app.accounts.services import token_make
 from annotation_app.asgi import application
-from annotation_app.catalogue.selectors import trajectories_of
+from annotation_app.catalogue.schemas import Query
+from annotation_app.catalogue.selectors import entries_matching, trajectories_of
+from annotation_app.catalogue.services import entries_refresh
+from annotation_app.episodes.models import Episode, Step
+from annotation_app.episodes.services import episode_next
+from annotation_app.flywheel.models import Checkpoint, Sample, Turn, Use, Wheel
+from annotation_app.flywheel.recipe import GateTrials, Recipe
 from annotation_app.imports.models import Import
+from annotation_app.recorder.services import code_make
+from annotation_app.reviews.models import Opinion
+from annotation_app.tasks.models import Pool, Task
+from benchmarks.parts.safety.things import SFT
 from protocol.trajectory.trajectories import Trajectory
 from recorder.pilothouse_recorder import uploads
 from recorder.pilothouse_recorder.errors import RecorderError
 from recorder.pilothouse_recorder.events import Event
 from recorder.pilothouse_recorder.frames import encode_frame
+from recorder.pilothouse_recorder.pairing import PairedServer, find_brief, load_pairing, pair, refresh_pools, unpair
 from recorder.pilothouse_recorder.review import cut
 from recorder.pilothouse_recorder.sessions import Session, SessionWriter, open_session
 from recorder.pilothouse_recorder.uploads import Answer, Server, upload_session
@@ -33,15 +45,21 @@ SIZE = 64
 
 
 @pytest.fixture
-async def server(committed: World, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Server]:
+async def address(committed: World, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[str]:
+    """Of a platform."""
     monkeypatch.setattr(uploads, "PART_BYTES", PART)
     monkeypatch.setattr(uploads, "RETRY_PAUSES_SECONDS", (0.0, 0.0))
+    async with serving(lambda url: application) as url:
+        yield url
+    await sync_to_async(connections.close_all)()
+
+
+@pytest.fixture
+async def server(address: str) -> Server:
     token = await sync_to_async(token_make)(
         username="ravi", name="tests", days=1, scopes=("imports:read", "imports:write")
     )
-    async with serving(lambda url: application) as url:
-        yield Server(url, token)
-    await sync_to_async(connections.close_all)()
+    return Server(address, token)
 
 
 @pytest.fixture
@@ -160,3 +178,115 @@ async def test_a_wrong_token_is_told_by_the_servers_code(
     with pytest.raises(RecorderError) as caught:
         await send(server, session)
     assert caught.value.code == "not_signed_in"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+async def paired(url: str, world: World, home: Path) -> PairedServer:
+    code, _ = await sync_to_async(code_make)(user=world.ada, name="Laptop")
+    await asyncio.to_thread(pair, home, url, code)
+    return PairedServer(load_pairing(home))
+
+
+def recordings_of(world: World) -> Any:
+    recordings = world.client(world.ada).get("/api/recorder").json()["recordings"]
+    (one,) = (one for one in recordings if one["id"] == ID)
+    return one
+
+
+async def test_an_annotator_pairs_uploads_sees_and_withdraws(
+    address: str, committed: World, session: Session, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = await paired(address, committed, home)
+    assert (home / "pairing.json").stat().st_mode & 0o777 == 0o600
+    with pytest.raises(RecorderError) as caught:
+        await asyncio.to_thread(upload_session, own, session, "real")
+    assert caught.value.code == "no_pool"
+    await Pool.objects.filter(name="real").aupdate(takes_recordings=True)
+    pools = await asyncio.to_thread(refresh_pools, home)
+    assert [(one["name"], one["briefs"][0]) for one in pools] == [("real", {"key": "one", "instruction": "Type one"})]
+    assert find_brief(home, "", "two").instruction == "Type two"
+    session.manifest["brief"] = {"pool": pools[0]["id"], "task": "two"}
+    line = Line(monkeypatch, "", "lost", "unanswered")
+    job = await asyncio.to_thread(upload_session, own, session, str(pools[0]["id"]))
+    assert (job["imported"], job["steps"], job["pool"]) == (1, 3, "real")
+    ends = [offset + size for offset, size in line.sent]
+    assert [offset for offset, _ in line.sent] == [0, *ends[:-1]], "no byte is sent twice"
+    found = await sync_to_async(recordings_of)(committed)
+    assert (found["state"], found["steps"], found["task_key"], found["computer"]) == ("waiting", 3, "two", "Laptop")
+    assert await Episode.objects.aget(pk=ID, annotator=committed.ada, task__pool=committed.pool)
+    assert await sync_to_async(recordings_path)(committed.ben, committed, "delete") == 404
+    assert await sync_to_async(usable)() == (True, 1)
+    assert await sync_to_async(recordings_path)(committed.ada, committed, "post", "/withdrawal") == 200
+    assert (await sync_to_async(recordings_of)(committed))["state"] == "withdrawn"
+    assert await sync_to_async(usable)() == (False, 0)
+    await asyncio.to_thread(unpair, home)
+    with pytest.raises(RecorderError) as caught:
+        await asyncio.to_thread(own.pools)
+    assert caught.value.code == "recorder_revoked"
+
+
+def recordings_path(user: User, world: World, method: str, rest: str = "") -> int:
+    status: int = getattr(world.client(user), method)(f"/api/recorder/recordings/{ID}{rest}").status_code
+    return status
+
+
+def usable() -> tuple[bool, int]:
+    """Whether searches and trainings find the recording, and how many trajectories exports read of it."""
+    entries_refresh()
+    return entries_matching(Query()).filter(episode_id=UUID(ID)).exists(), len(list(trajectories_of([UUID(ID)])))
+
+
+async def test_a_recording_is_deleted_until_somebody_reviews_or_learns_from_it(
+    address: str,
+    committed: World,
+    admin: User,
+    session: Session,
+    home: Path,
+    data: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    await Pool.objects.filter(name="real").aupdate(takes_recordings=True)
+    own = await paired(address, committed, home)
+    with monkeypatch.context() as patch:
+        metadata = await asyncio.to_thread(own.upload_metadata, session, "", "real")
+        announced = {**metadata, "session": str(uuid4())}
+        patch.setattr(own, "upload_metadata", lambda *_: announced)
+        with pytest.raises(RecorderError, match="was announced"):
+            await asyncio.to_thread(upload_session, own, session, "real")
+    await asyncio.to_thread(upload_session, own, session, "real")
+    await sync_to_async(check_deletion)(committed, admin, data)
+
+
+def check_deletion(world: World, admin: User, data: Path) -> None:
+    client = world.client(world.ada)
+
+    def delete() -> str:
+        answer = client.delete(f"/api/recorder/recordings/{ID}").json()
+        return str(answer.get("code") or answer["state"])
+
+    recipe = Recipe(policy="toy", start="/start", sft=SFT, trials=GateTrials(world="toy"), server="http://127.0.0.1:9")
+    wheel = Wheel.objects.create(name="main", pool=world.pool, recipe=recipe, owner=admin)
+    turn = Turn.objects.create(wheel=wheel, number=1, recipe=recipe, requested_by=admin, state="cancelled")
+    sample = Sample.objects.create(wheel=wheel, turn=turn, episode=UUID(ID))
+    use = Use.objects.create(checkpoint=Checkpoint.objects.create(turn=turn, phase="ct"), sample=sample, source="fresh")
+    assert delete() == "recording_used"
+    (learned,) = recordings_of(world)["learned"]
+    assert learned == {"flywheel": "main", "cycle": 1, "phase": "ct", "revision": ""}
+    use.delete()
+    opinion = Opinion.objects.create(episode_id=UUID(ID), reviewer=world.rosa, decision="accept")
+    assert delete() == "recording_reviewed"
+    opinion.delete()
+    assert Step.objects.filter(episode=UUID(ID)).count() == 3, "a refused deletion changes nothing"
+    other = episode_next(user=world.ben)
+    assert other is not None
+    task = Episode.objects.get(pk=UUID(ID)).task_id
+    assert delete() == "deleted" == delete()
+    assert not Episode.objects.filter(pk=UUID(ID)).exists()
+    assert not Task.objects.filter(pk=task).exists()
+    assert not [path for path in (data / "blobs").rglob("*") if path.is_file()]
+    assert Episode.objects.get() == other

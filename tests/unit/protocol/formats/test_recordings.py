@@ -259,3 +259,23 @@ def test_what_the_person_agreed_to_is_kept() -> None:
 def test_lost_sound_does_not_part_a_session() -> None:
     lost = {"kind": "audio.gap", "t_ns": 50 * MS, "t_error_ns": 0, "duration_ns": 9, "reason": "lost"}
     assert len(read(session(frame(0, "a"), lost, click(100))).steps) == 1
+
+
+def test_marks_help_and_what_was_known_come_with_the_recording() -> None:
+    hotkey = ("ctrl", "shift", "super")
+    events = [
+        frame(0, "a"),
+        *click(100),
+        at(200, "mark", note="here"),
+        *key(300, "m", modifiers=hotkey),
+        at(400, "help", note="a search"),
+        *key(500, "h", modifiers=hotkey),
+        *key(600, "k", modifiers=hotkey),
+    ]
+    known = {"rating": 2, "text": "the web site"}
+    found = read(session(events, knowledge=known, brief={"pool": 3, "task": "table"}))
+    recording: Any = found.task.parameters["recording"]
+    assert (recording["knowledge"], recording["brief"]) == (known, {"pool": 3, "task": "table"})
+    assert [one["note"] for one in recording["marks"]] == ["here"]
+    assert [(one["seconds"], one["note"]) for one in recording["help"]] == [(0.4, "a search")]
+    assert [step.action.kind for step in found.steps] == ["click", "press_keys"], "the recorder's hotkeys are no acts"

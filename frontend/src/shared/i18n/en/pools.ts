@@ -53,6 +53,8 @@ export const poolMessages = {
   "pools.practice": "Practice: tasks repeat, nothing is exported",
   "pools.record": "Keep a video of every episode",
   "pools.record.help": "Shown in the replay until a rule for videos on the page Retention deletes it.",
+  "pools.takes_recordings": "Takes recordings",
+  "pools.takes_recordings.help": "Its people may upload what they recorded on their own computers with the recorder.",
   "pools.speculation": "Do the first candidate ahead on a second machine",
   "pools.speculation.help": "While the person reads. Uses up to one extra machine per episode, and one extra model request per first candidate that is not accepted.",
   "pools.max_steps": "Most steps",

@@ -50,6 +50,8 @@ export const poolMessages = {
   "pools.practice": "练习：任务可重复，内容不导出",
   "pools.record": "为每个回合保留视频",
   "pools.record.help": "可在回放中观看，直到“保留期限”页面上的录像规则将其删除。",
+  "pools.takes_recordings": "接收录制",
+  "pools.takes_recordings.help": "其成员可以上传用录制器在自己电脑上录制的内容。",
   "pools.speculation": "在第二台机器上预先执行首个候选",
   "pools.speculation.help": "在标注员阅读时进行；每个任务最多多用一台机器，首个候选未被接受时多一次模型请求。",
   "pools.max_steps": "最多步数",
