@@ -80,6 +80,7 @@ DEVELOPMENT_PACKAGES = (
     SystemPackage("pulseaudio", programs=("pulseaudio",)),
     SystemPackage("kiwix-tools", programs=("kiwix-serve",)),
     SystemPackage("zim-tools", programs=("zimwriterfs",)),
+    SystemPackage("python3-tk", files=("/usr/lib/python3*/lib-dynload/_tkinter*.so",)),
 )
 """What tests start besides: all of it small."""
 ALL_TEST_PACKAGES = (
