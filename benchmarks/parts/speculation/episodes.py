@@ -10,6 +10,7 @@ from random import Random
 from typing import Any
 
 from agent_backend.episode.in_memory_store import InMemoryEpisodeStore
+from agent_backend.episode.prepared_uses import PreparedUse
 from agent_backend.episode.runner import EpisodeRunner
 from agent_backend.episode.twins import TwinLease
 from agent_backend.interfaces import EpisodeCommand
@@ -78,6 +79,9 @@ class Episode:
         policy = self.policy
         like = policy.for_twin(machine) if isinstance(policy, TimedExpert) else policy
         return TwinLease(machine, lambda _: like, _nothing)
+
+    async def record_use(self, use: PreparedUse) -> None:
+        """Nothing here counts prepared requests."""
 
     async def _until_ready(self, steps: int, running: "asyncio.Task[None]") -> None:
         """Wait until candidates are offered after so many steps, or the episode has ended."""
