@@ -69,8 +69,9 @@ async def compare_real(folder: Path) -> dict[str, Any]:
         print_progress(f"{kind.image}: {dict(outcomes)}")
     return {
         "speculation_compared_real": outcomes["equal"] + outcomes["wrong"] + outcomes["differs"],
-        "speculation_answers_compared": checked,
-        "speculation_wrong_real": outcomes["wrong"] + outcomes["differs"],
+        "speculation_answers_checked": checked,
+        "speculation_wrong_real": outcomes["wrong"],
+        "speculation_records_differ": outcomes["differs"],
         "speculation_starts_differ": outcomes["starts_differ"],
         "speculation_unrepeatable": outcomes["unrepeatable"],
     }
