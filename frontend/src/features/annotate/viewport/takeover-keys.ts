@@ -44,7 +44,7 @@ const LOCKS: ReadonlySet<string | null> = new Set(["capslock", "numlock", "scrol
 const COMPOSING_KEYS: ReadonlySet<string> = new Set(["Dead", "Process", "Unidentified"]);
 const COMPOSING_KEY_CODE = 229;
 
-const LONGEST_TEXT = new RegExp(`.{1,${MAX_TEXT}}`, "gsu");
+const TEXT_PIECES = new RegExp(`.{1,${MAX_TEXT}}`, "gsu");
 
 const PLAIN_SIGNS = "`1234567890-=[]\\;',./";
 const SHIFTED_SIGNS = '~!@#$%^&*()_+{}|:"<>?';
@@ -87,7 +87,7 @@ export function committedText(event: { readonly type: string; readonly data: str
 
 /** A text in pieces that the server takes. */
 function piecesOf(text: string): string[] {
-  return text.match(LONGEST_TEXT) ?? [];
+  return text.match(TEXT_PIECES) ?? [];
 }
 
 /** One keyboard in front of one machine; it remembers what the machine holds. */
