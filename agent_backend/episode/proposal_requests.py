@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
+from agent_backend.episode.prepared_uses import PreparedUse, PreparedUseRecorder, begin_use, end_request
 from agent_backend.episode.speculation import Guess, matches_guess, picture_after
 from agent_backend.errors import PolicyError, PolicyRejected, PolicyUnavailable
 from agent_backend.interfaces import Intent, Policy, SaveBlob, discard_blob
@@ -36,9 +37,12 @@ class ProposalRequest:
 class PreparedRequest:
     """A question put ahead of its moment. What it would store waits until the question is the episode's own."""
 
-    def __init__(self, guess: Guess, request: ProposalRequest) -> None:
+    def __init__(self, guess: Guess, request: ProposalRequest, note_use: Callable[[PreparedUse], None]) -> None:
         self.guess = guess
         self.request = request
+        self._note_use = note_use
+        self._use = begin_use()
+        note_use(self._use)
         self.task: asyncio.Task[tuple[Proposal, ...]] | None = None
         self._blobs: dict[BlobRef, bytes] = {}
         self._taken = asyncio.Event()
@@ -49,7 +53,20 @@ class PreparedRequest:
 
     def take(self) -> None:
         """The question is the episode's own."""
+        self._change_use(self._use.model_copy(update={"outcome": "used"}))
         self._taken.set()
+
+    def discard(self) -> None:
+        """The question is not put; nothing is stored for it."""
+        self._change_use(self._use.model_copy(update={"outcome": "discarded"}))
+
+    def end_request(self, request: PolicyRequest) -> None:
+        """Count what the request took, once it has ended."""
+        self._change_use(end_request(self._use, request))
+
+    def _change_use(self, use: PreparedUse) -> None:
+        self._use = use
+        self._note_use(use)
 
     async def answer(
         self, propose: Callable[[], Awaitable[tuple[Proposal, ...]]], save_blob: SaveBlob
@@ -111,7 +128,9 @@ class ProposalRequester:
         retry_policy: RetryPolicy,
         save_blob: SaveBlob = discard_blob,
         on_request: OnRequest | None = None,
+        record_use: Callable[[PreparedUse], Awaitable[None]] | None = None,
     ) -> None:
+        self._uses = PreparedUseRecorder(record_use or _count_nothing)
         self._save_blob = save_blob
         self._on_request = on_request
         self._prepared: PreparedRequest | None = None
@@ -154,15 +173,22 @@ class ProposalRequester:
             self._request, self._task = prepared.request, prepared.task
         else:
             self._discard(prepared)
-            self._task = asyncio.create_task(self._propose(policy, request, self._read_blob, self._save_blob))
+            ask = self._propose(policy, request, self._read_blob, self._save_blob, self._on_request)
+            self._task = asyncio.create_task(ask)
         self._task.add_done_callback(lambda _: self._on_done())
 
     def prepare(self, guess: Guess, request: ProposalRequest) -> None:
         """Put a question that may be put soon; it replaces the one prepared before."""
         self._discard(self._prepared)
-        self._prepared = prepared = PreparedRequest(guess, request)
+        self._prepared = prepared = PreparedRequest(guess, request, self._uses.note)
+
+        def on_request(sent: PolicyRequest) -> None:
+            prepared.end_request(sent)
+            if self._on_request is not None:
+                self._on_request(sent)
+
         read = guess.twin.pictures.read
-        propose = partial(self._propose, guess.twin_policy, request, read, prepared.hold_blob)
+        propose = partial(self._propose, guess.twin_policy, request, read, prepared.hold_blob, on_request)
         prepared.task = asyncio.create_task(prepared.answer(propose, self._save_blob))
 
     def expected_picture(self, intent: Intent) -> BlobRef | None:
@@ -171,6 +197,7 @@ class ProposalRequester:
 
     def _discard(self, prepared: PreparedRequest | None) -> None:
         if prepared is not None and prepared.task is not None:
+            prepared.discard()
             self._drop_task(prepared.task)
 
     def take(self) -> tuple[Proposal, ...] | PolicyError:
@@ -217,9 +244,15 @@ class ProposalRequester:
         self._discard(prepared)
         if self._cancelled:
             await asyncio.wait(self._cancelled, timeout=CLOSE_SECONDS)
+        await self._uses.close(within=CLOSE_SECONDS)
 
     async def _propose(
-        self, policy: Policy, request: ProposalRequest, read_blob: ReadBlob, save_blob: SaveBlob
+        self,
+        policy: Policy,
+        request: ProposalRequest,
+        read_blob: ReadBlob,
+        save_blob: SaveBlob,
+        on_request: OnRequest | None,
     ) -> tuple[Proposal, ...]:
         reported_at = 0.0
 
@@ -246,11 +279,15 @@ class ProposalRequester:
                 raise PolicyError("the policy offered nothing")
             return proposals
 
-        if self._on_request is None:
+        if on_request is None:
             return await propose(save_blob)
 
         async def reported(sent: PolicyRequest) -> tuple[Proposal, ...]:
             sent.proposals = await propose(keep_prompt(sent, save_blob))
             return sent.proposals
 
-        return await report_request(policy, policy.ref, reported, self._on_request)
+        return await report_request(policy, policy.ref, reported, on_request)
+
+
+async def _count_nothing(use: PreparedUse) -> None:
+    """Of an episode without twins."""

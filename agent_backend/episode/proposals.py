@@ -43,7 +43,13 @@ class ProposalManager:
         self._current_policy = current_policy
         on_request = record.on_request
         self._requester = ProposalRequester(
-            wake, read, self._publish_partials, retry_policy, store.save_blob, on_request
+            wake,
+            read,
+            self._publish_partials,
+            retry_policy,
+            store.save_blob,
+            on_request,
+            None if twins is None else twins.record_use,
         )
         self._summarizer = MemorySummarizer(wake, on_request)
         self._speculator = Speculator(store, twins, self._prepare) if twins is not None else None

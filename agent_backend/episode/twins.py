@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from agent_backend.episode.machine_session import ActionResult, MachineSession, PictureCache
+from agent_backend.episode.prepared_uses import PreparedUse
 from agent_backend.interfaces import EpisodeStore, Policy
 from protocol.actions.types import CONTROL_KINDS, Action, CallTool, NoAction
 from protocol.messages.events import EpisodeState
@@ -49,6 +50,10 @@ class TwinSource(Protocol):
 
     async def open(self, state: EpisodeState) -> TwinLease | None:
         """Lease a twin; None where there is no room for one, or none is wanted. Raises BridgeError."""
+        ...
+
+    async def record_use(self, use: PreparedUse) -> None:
+        """Store what a prepared request cost and what became of it, in place of what was stored under its id."""
         ...
 
 
@@ -99,14 +104,15 @@ def _shown_after(past: tuple[Step, ...], now: Observation | None) -> list[tuple[
     found = (*(step.before for step in past[1:]), now)
     return [
         (past[0].before,),
-        *((step.after, _with_text_of(step.after, later)) for step, later in zip(past, found, strict=True)),
+        *(
+            (step.after, _with_text_of(step.after, later) if step.after and later else None)
+            for step, later in zip(past, found, strict=True)
+        ),
     ]
 
 
-def _with_text_of(after: Observation | None, later: Observation | None) -> Observation | None:
+def _with_text_of(after: Observation, later: Observation) -> Observation:
     """A later picture, with what the act gave out."""
-    if after is None or later is None:
-        return None
     return later.model_copy(update={"text": after.text, "attachment": after.attachment})
 
 
@@ -160,7 +166,7 @@ class Twin:
         except BridgeError:
             return False
         self._done.pop()
-        self._shown[-2:] = [shown]
+        self._shown[-2:] = [_with_text_of(self._shown[-2], shown)]
         self._agreed = min(self._agreed, len(self._done))
         return True
 

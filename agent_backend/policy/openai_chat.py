@@ -19,7 +19,7 @@ from agent_backend.policy.image_scaling import image_sizes, scaling_mismatch
 from agent_backend.policy.memory_prompt import MAX_MEMORY_TOKENS, render_memory_prompt
 from agent_backend.policy.samples import Samples
 from agent_backend.policy.token_counts import TokenCounter
-from agent_backend.telemetry.requests import ModelDescription, describe_model
+from agent_backend.telemetry.requests import ModelDescription, add_usage, describe_model
 from protocol.actions.tools import Tool
 from protocol.base import FrozenModel
 from protocol.blobs import BlobRef
@@ -131,9 +131,11 @@ class OpenAIPolicy:
             policy=self.ref, model=self._endpoint.model, image_limits=limits, messages=messages
         ).to_blob()
         saving: asyncio.Task[None] | None = None
+        received = Samples()
 
         async def on_samples(samples: Samples) -> None:
-            nonlocal saving
+            nonlocal saving, received
+            received = samples
             if saving is None:  # beside the answer, which it must not delay, and not before there is one
                 saving = asyncio.ensure_future(save_blob(prompt, data))
                 self._tokens.count_in_background([*map(step_text, steps), *(memory.text for memory in memories)])
@@ -143,6 +145,10 @@ class OpenAIPolicy:
             request, *others = await self._requests(messages, blob)
             samples = await self._completions.sample(request, on_samples, *others)
             await (saving or save_blob(prompt, data))
+        except BaseException:  # also a cancellation: what was read and written until then was computed
+            if received.prompt_token_ids is not None:
+                add_usage(len(received.prompt_token_ids), received.tokens_written)
+            raise
         finally:
             if saving is not None and not saving.done():
                 saving.cancel()

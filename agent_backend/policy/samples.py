@@ -277,6 +277,11 @@ class Samples:
         return whole
 
     @property
+    def tokens_written(self) -> int:
+        """Token ids of all replies so far."""
+        return sum(len(sample.token_ids) for sample in self.by_index.values())
+
+    @property
     def longest(self) -> int:
         """Characters of the longest reply so far."""
         return max((sample.length for sample in self.by_index.values()), default=0)

@@ -87,6 +87,23 @@ class PolicyRequest:
     prompt: bytes = b""
     """A serialised `protocol.dialects.prompts.Prompt`; empty if the policy does not save it."""
 
+    def count_tokens(self) -> tuple[int | None, int | None]:
+        """Tokens of the prompt and of the replies: the provider's counts, or else the token ids in the replies. None
+        where neither says."""
+        read, written = self.usage.input, self.usage.output
+        if read is None and written is None and self.proposals:
+            first = self.proposals[0]
+            read = None if first.prompt_token_ids is None else len(first.prompt_token_ids)
+            counts = [_tokens_written(one) for one in self.proposals]
+            written = None if None in counts else sum(count or 0 for count in counts)
+        return read, written
+
+
+def _tokens_written(proposal: Proposal) -> int | None:
+    if proposal.completion_token_ids is None:
+        return None
+    return len(proposal.completion_token_ids) + sum(len(reply.token_ids) for reply in proposal.others)
+
 
 OnRequest = Callable[[PolicyRequest], None]
 """Called when a request has ended, also after an error or a cancellation."""

@@ -223,21 +223,9 @@ def _model_attributes(request: PolicyRequest) -> Attributes:
 
 
 def _usage_attributes(request: PolicyRequest) -> Attributes:
-    """The provider's counts, or else the number of token ids in the replies."""
-    read, written = request.usage.input, request.usage.output
-    if read is None and written is None and request.proposals:
-        first = request.proposals[0]
-        read = None if first.prompt_token_ids is None else len(first.prompt_token_ids)
-        counts = [_tokens_written(one) for one in request.proposals]
-        written = None if None in counts else sum(count or 0 for count in counts)
+    read, written = request.count_tokens()
     found = {"gen_ai.usage.input_tokens": read, "gen_ai.usage.output_tokens": written}
     return {name: value for name, value in found.items() if value is not None}
-
-
-def _tokens_written(proposal: Proposal) -> int | None:
-    if proposal.completion_token_ids is None:
-        return None
-    return len(proposal.completion_token_ids) + sum(len(reply.token_ids) for reply in proposal.others)
 
 
 def _message(role: str, text: str) -> dict[str, object]:

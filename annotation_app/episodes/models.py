@@ -256,6 +256,26 @@ class Withdrawal(models.Model):
         return f"{self.episode_id} withdrawn"
 
 
+class PreparedRequest(models.Model):
+    """A question that the policy was asked before its moment, about what a twin showed. One that stays `open` under a
+    runner's token which no runner holds any more was lost with its process."""
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="prepared_requests", db_index=False)
+    runner_token = models.PositiveIntegerField()
+    outcome = models.CharField(max_length=9, default="open", help_text="open, used or discarded")
+    seconds = models.FloatField(null=True, help_text="How long the request ran")
+    input_tokens = models.PositiveIntegerField(null=True, help_text="Of the prompt, where the server said how many")
+    output_tokens = models.PositiveIntegerField(null=True, help_text="Of the replies")
+    started_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [BrinIndex(fields=("started_at",), name="prepared_request_when")]
+
+    def __str__(self) -> str:
+        return f"{self.episode_id} {self.outcome}"
+
+
 class EpisodeBlob(models.Model):
     """That an episode shows a blob: who may see the one may see the other."""
 

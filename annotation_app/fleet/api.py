@@ -4,11 +4,12 @@ from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from django.http import HttpRequest, HttpResponse
-from ninja import Path, Router, Status
+from ninja import Path, Query, Router, Status
 from pydantic import Field, StringConstraints
 
 from annotation_app.accounts.selectors import user_of
 from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
+from annotation_app.episodes.selectors.prepared_requests import PreparedRequestCost
 from annotation_app.fleet import services
 from annotation_app.fleet.services import Fleet, WatchableStream
 from annotation_app.live.api import TicketOut
@@ -56,6 +57,14 @@ class QuotaIn(FrozenModel):
 def fleet_get(request: HttpRequest) -> Fleet:
     """Machines, hosts, images, queue, losses and quotas."""
     return services.fleet_now(user=user_of(request))
+
+
+@router.get("/fleet/prepared-requests", response=list[PreparedRequestCost], auth=TOKEN_OR_SESSION_AUTH)
+def prepared_requests_list(
+    request: HttpRequest, days: Annotated[int, Query(ge=1, le=366)] = 14
+) -> list[PreparedRequestCost]:
+    """What requests cost that were put while a person read, by day and pool."""
+    return list(services.prepared_costs(user=user_of(request), days=days))
 
 
 @router.get("/fleet/machines/{machine_id}/thumbnail", response={200: None})

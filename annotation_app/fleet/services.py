@@ -2,17 +2,19 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Literal, TypeVar
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
+from django.utils import timezone
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.audit.services import audit_record
 from annotation_app.audit.verbs import Verb
 from annotation_app.episodes.models import Episode
+from annotation_app.episodes.selectors.prepared_requests import PreparedRequestCost, prepared_request_costs
 from annotation_app.errors import Conflict, Forbidden, NotFound
 from annotation_app.live.stream_tickets import TICKET_TTL_SECONDS, host_key, stream_url
 from annotation_app.notifications.services.notices import notice_create
@@ -79,6 +81,15 @@ def fleet_now(*, user: User) -> Fleet:
     """Raises Forbidden, Conflict when the bridge does not answer."""
     fleet = _query_as_admin(user, _fetch_fleet)
     return fleet.model_copy(update={"missing": missing_images(fleet.hosts)})
+
+
+def prepared_costs(*, user: User, days: int) -> tuple[PreparedRequestCost, ...]:
+    """What requests to policies cost that were put ahead of their moment, of today and the days before it, by day and
+    pool. Raises Forbidden."""
+    if not user.has_role(Role.ADMIN):
+        raise Forbidden("Machines are for admins.")
+    today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    return prepared_request_costs(since=today - timedelta(days=days - 1))
 
 
 def missing_images(hosts: Iterable[HostInfo], *, waiting: bool = False) -> tuple[MissingImage, ...]:

@@ -76,7 +76,7 @@ class EpisodeDriver:
         self._stopping = False
         self._secrets = EpisodeSecrets()
         self._mcp_servers: McpServers = {}
-        self._twins = TwinAllocator(bridge, episode_id)
+        self._twins = TwinAllocator(bridge, episode_id, token)
         self._assistants = AssistantCommands()
         self._sender: str | None = None
         """The pseudonym of the supervisor who sent the last command; None for the annotator."""

@@ -3,11 +3,15 @@
 import contextlib
 import logging
 from datetime import UTC, datetime
+from functools import partial
 from uuid import UUID, uuid4
 
+from agent_backend.episode.prepared_uses import PreparedUse
 from agent_backend.episode.twins import TwinLease
 from agent_backend.interfaces import Policy
 from agent_backend.policy.expert import ExpertPolicy
+from annotation_app.episodes import services
+from annotation_app.live.store import run_in_db_thread
 from protocol.messages.events import EpisodeState
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeError, NoMachine
@@ -21,11 +25,12 @@ TWIN_TTL_SECONDS = 60.0
 
 
 class TwinAllocator:
-    """The twin of one episode: at most one at a time."""
+    """The twin of one episode: at most one at a time. `token` is that of the episode's runner."""
 
-    def __init__(self, bridge: BridgeClient, episode_id: UUID) -> None:
+    def __init__(self, bridge: BridgeClient, episode_id: UUID, token: int) -> None:
         self._bridge = bridge
         self._episode_id = episode_id
+        self._token = token
         self._lease: Lease | None = None
         self._pool = ""
         self._image = ""
@@ -58,6 +63,11 @@ class TwinAllocator:
             return None
         machine = self._bridge.machine(lease)
         return TwinLease(machine, lambda policy: _policy_for(policy, machine), self.release)
+
+    async def record_use(self, use: PreparedUse) -> None:
+        """Store what a prepared request cost and what became of it."""
+        record = partial(services.prepared_request_record, episode_id=self._episode_id, token=self._token)
+        await run_in_db_thread(record, request_id=use.id, **use.model_dump(exclude={"id"}))
 
     async def renew(self, *, running: bool) -> None:
         """Put the end of its lease off, or give it up where the episode stands still."""

@@ -1,5 +1,5 @@
 /** A made-up fleet: every state a machine can be in. */
-import type { Fleet, FleetMachine, HostInfo } from "../src/generated/api";
+import type { Fleet, FleetMachine, HostInfo, PreparedRequestCost } from "../src/generated/api";
 
 const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString();
 
@@ -63,4 +63,11 @@ export function fleet(empty: boolean): Fleet {
     quotas: empty ? [] : [{ scope: "user", name: "*", limit: 2, held: 0 }, { scope: "pool", name: "Phone tasks", limit: 4, held: 1 }],
     missing: empty ? [] : [{ image: "windows", pools: ["Office", "Reports"] }],
   };
+}
+
+/** A day's prepared requests of a pool whose server counts tokens, and of one whose server does not. */
+export function preparedRequests(empty: boolean): PreparedRequestCost[] {
+  if (empty) return [];
+  const cost: PreparedRequestCost = { pool_id: 1, pool: "Desktop basics", day: "2026-01-02", made: 412, used: 301, discarded: 108, seconds: 611, discarded_seconds: 164, input_tokens: 1_204_000, output_tokens: 32_400, discarded_input_tokens: 310_500, discarded_output_tokens: 7_800, uncounted: 14 };
+  return [cost, { ...cost, pool_id: 2, pool: "Phone tasks", made: 40, used: 40, discarded: 0, discarded_seconds: 0, uncounted: 40 }];
 }

@@ -1,6 +1,6 @@
 /** Made-up worlds: what the server would answer in each of the states a screen must be good in. */
 import type { Agreement, EpisodePage, EpisodeSummary, ExportOut, Facets, FoundPage, JudgesPage, PoolSummary, Queue, ReviewQueue, SessionOut, ReviewDetails, UserOut } from "../src/generated/api";
-import { fleet } from "./fleet";
+import { fleet, preparedRequests } from "./fleet";
 import { home, wall } from "./home";
 import { snapshot, trajectory } from "./trajectory";
 
@@ -117,10 +117,11 @@ export function answer(world: World, method: string, url: URL, body: unknown = n
   if (world === "broken") return refused(500, "internal");
   if (world === "expired") return refused(401, "not_signed_in");
   if (path === "/me") return ok({ ...session(world).user, ...(body as Partial<UserOut>) });
-  if (path.startsWith("/fleet/")) return method === "POST" ? { status: 200, body: null } : refused(404, "not_found");
-  const found = lists(world)[path] ?? episode(path, world, method);
-  return found === null ? refused(404, "not_found") : ok(found);
+  if (path.startsWith("/fleet/") && method === "POST") return { status: 200, body: null };
+  return foundIn(lists(world)[path] ?? (path.startsWith("/fleet/") ? null : episode(path, world, method)));
 }
+
+const foundIn = (found: unknown): Answer => (found === null ? refused(404, "not_found") : ok(found));
 
 function lists(world: World): Record<string, unknown> {
   const empty = world === "empty";
@@ -137,6 +138,7 @@ function lists(world: World): Record<string, unknown> {
     "/trajectories": { items: [], total: 9, next: null } satisfies FoundPage,
     "/trajectories/facets": { total: 9, pools: [], decisions: [], policies: [], applications: [], actions: [], outcomes: [], reviews: [{ value: "accepted", count: 7 }] } satisfies Facets,
     "/fleet": fleet(empty),
+    "/fleet/prepared-requests": preparedRequests(empty),
     "/home": home(empty),
     "/wall": wall(empty),
     "/wall/tickets": [],

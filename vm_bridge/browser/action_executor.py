@@ -179,7 +179,18 @@ class PageActionExecutor:
         await self._session.wheel(at.x, at.y, x * NOTCH * action.amount, y * NOTCH * action.amount, self._modifiers)
 
     async def _type(self, text: str) -> None:
-        """Key by key where the keyboard has the character, as pages expect that listen for keys."""
+        """Key by key where the keyboard has the character, as pages expect that listen for keys. Modifiers that
+        somebody holds are up meanwhile."""
+        held = [key for key, bit in MODIFIERS.items() if self._modifiers & bit]
+        for key in held:
+            await self._up(key)
+        try:
+            await self._type_characters(text)
+        finally:
+            for key in held:
+                await self._down(key)
+
+    async def _type_characters(self, text: str) -> None:
         session, unmapped = self._session, ""
         for character in text.replace("\r\n", "\n"):
             key = _keys_for(character)

@@ -16,6 +16,7 @@ from annotation_app.episodes.services.lifecycle import (
     lease_renew,
     leases_expire,
 )
+from annotation_app.episodes.services.prepared_requests import prepared_request_record
 from annotation_app.episodes.services.reviews import episode_review
 from annotation_app.episodes.services.runner_leases import (
     machine_set,
@@ -60,6 +61,7 @@ __all__ = [
     "lease_renew",
     "leases_expire",
     "machine_set",
+    "prepared_request_record",
     "proposal_mark",
     "proposals_add",
     "proposals_withdraw",

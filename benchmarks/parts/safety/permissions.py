@@ -344,6 +344,7 @@ ROUTES: dict[str, Rule] = {
     "GET /api/wall": only("reviewer", "admin"),
     "POST /api/wall/tickets": only("reviewer", "admin", body=lambda things: {"episodes": [str(uuid4())]}),
     "GET /api/fleet": only("admin"),
+    "GET /api/fleet/prepared-requests": only("admin"),
     "GET /api/fleet/machines/{machine_id}/thumbnail": only("admin"),
     "POST /api/fleet/machines/{machine_id}/tickets": only("admin", body=body_of(kind="webrtc")),
     "POST /api/fleet/machines/{machine_id}/reclaim": only("admin", body=body_of(reason="it hangs")),

@@ -1,15 +1,17 @@
 """Episodes of a person who reads and decides, with a twin of the machine or without."""
 
 import asyncio
+import contextlib
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
 from agent_backend.episode.in_memory_store import InMemoryEpisodeStore
+from agent_backend.episode.prepared_uses import PreparedUse
 from agent_backend.episode.runner import EpisodeRunner
 from agent_backend.episode.twins import TwinLease
 from agent_backend.interfaces import EpisodeCommand
@@ -23,6 +25,8 @@ from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Sandbox
 
 WAIT_SECONDS = 120.0
+GUESS_SECONDS = 2.0
+"""How long a person who reads waits for a guess at most."""
 TOKENS = itertools.count(1)
 Decide = Callable[[EpisodeState, int], EpisodeCommand | None]
 """What the person does at a decision point, given the episode and the number of the decision; None ends it."""
@@ -79,6 +83,9 @@ class Episode:
         like = policy.for_twin(machine) if isinstance(policy, TimedExpert) else policy
         return TwinLease(machine, lambda _: like, _nothing)
 
+    async def record_use(self, use: PreparedUse) -> None:
+        """Nothing here counts prepared requests."""
+
     async def _until_ready(self, steps: int, running: "asyncio.Task[None]") -> None:
         """Wait until candidates are offered after so many steps, or the episode has ended."""
         running.add_done_callback(lambda _: self._changed.set())
@@ -88,14 +95,22 @@ class Episode:
                 await self._changed.wait()
         assert not self._rejected, self._rejected
 
-    async def play(self, decide: Decide, read: Callable[[int], float]) -> Played:
-        """Read for so many seconds (`read`, by the number of the decision), decide, until there is nothing to do."""
+    async def read_until_guessed(self, steps: int) -> None:
+        """Read after so many steps until the policy has been asked ahead, at most `GUESS_SECONDS`."""
+        if self._twin is not None:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.policy.questions.asked_about(steps + 1).wait(), GUESS_SECONDS)
+
+    async def play(self, decide: Decide, read: Callable[[int], Awaitable[object] | None]) -> Played:
+        """Read (`read`, by the number of the decision; at no time where it is None), decide, until there is nothing to
+        do."""
         played = Played()
         running = asyncio.create_task(self.runner.run())
         try:
             for number in itertools.count():
                 await self._until_ready(number, running)
-                await asyncio.sleep(read(number))
+                if (reading := read(number)) is not None:
+                    await reading
                 command = decide(self.runner.state, number) if not running.done() else None
                 if command is None:
                     break
@@ -192,6 +207,19 @@ def first_candidate(most: int) -> Decide:
         best = min(state.proposals, key=lambda each: each.rank)
         ends = best.action is None or best.action.kind in CONTROL_KINDS
         return None if ends or number >= most else accept(best, number)
+
+    return decide
+
+
+def first_or_second(seed: int, most: int) -> Decide:
+    """A person who accepts the first candidate, or now and then the second, by a seed, until one ends the task."""
+    draw = Random(seed)
+
+    def decide(state: EpisodeState, number: int) -> EpisodeCommand | None:
+        ranked = sorted(state.proposals, key=lambda each: each.rank)
+        chosen = ranked[1 if draw.random() < 0.25 and len(ranked) > 1 else 0]
+        ends = chosen.action is None or chosen.action.kind in CONTROL_KINDS
+        return None if ends or number >= most else accept(chosen, number)
 
     return decide
 

@@ -1,6 +1,7 @@
 """Policies that take a stated time: the demo's scripts and experts. What they say follows from what they are asked."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable
 from datetime import UTC, datetime
 from random import Random
@@ -18,17 +19,34 @@ from vm_bridge.machine import Machine
 CANDIDATES = 3
 
 
+class Questions(list[int]):
+    """How many steps each question to a policy held, in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._asked: defaultdict[int, asyncio.Event] = defaultdict(asyncio.Event)
+
+    def add(self, steps: int) -> None:
+        """Note a question about so many steps."""
+        self.append(steps)
+        self._asked[steps].set()
+
+    def asked_about(self, steps: int) -> asyncio.Event:
+        """Set once there was a question about so many steps."""
+        return self._asked[steps]
+
+
 class TimedPolicy:
     """Takes `seconds` for each answer; `questions` says how many steps each question held."""
 
     def __init__(self, seconds: float) -> None:
         self.ref = PolicyRef(name="timed", revision="1", dialect="ui_tars_1_5", scripted=True)
-        self.questions: list[int] = []
+        self.questions = Questions()
         self._seconds = seconds
 
     async def propose(self, task: Task, steps: tuple[Step, ...], observation: Observation, **_: Any) -> Any:
         """See `interfaces.Policy.propose`."""
-        self.questions.append(len(steps))
+        self.questions.add(len(steps))
         await asyncio.sleep(self._seconds)
         lines = await self.lines(task, steps, observation)
         return tuple(self._proposal(rank, line, len(steps)) for rank, line in enumerate(lines, 1))
@@ -88,10 +106,10 @@ class TimedExpert(ExpertPolicy):
     """A machine's expert that takes a stated time; `questions` says how many steps each question held, those to its
     like for a twin included."""
 
-    def __init__(self, machine: Callable[[], Machine], seconds: float, questions: list[int] | None = None) -> None:
+    def __init__(self, machine: Callable[[], Machine], seconds: float, questions: Questions | None = None) -> None:
         ref = PolicyRef(name="timed", revision="1", dialect="ui_tars_1_5", scripted=True)
         super().__init__(ref, lambda: machine().suggest_expert_action())
-        self.questions: list[int] = [] if questions is None else questions
+        self.questions = Questions() if questions is None else questions
         self._seconds = seconds
 
     def for_twin(self, twin: Machine) -> ExpertPolicy:
@@ -107,7 +125,7 @@ class TimedExpert(ExpertPolicy):
 
     async def propose(self, task: Task, steps: tuple[Step, ...], observation: Observation, **given: Any) -> Any:
         """See `interfaces.Policy.propose`."""
-        self.questions.append(len(steps))
+        self.questions.add(len(steps))
         await asyncio.sleep(self._seconds)
         return await super().propose(task, steps, observation, **given)
 

@@ -2922,6 +2922,36 @@ export interface MissingImage {
   pools: string[];
 }
 /**
+ * The prepared requests of one pool that began on one day (in the time zone of the server).
+ *
+ * Attributes:
+ *     made: All of them.
+ *     used: Those whose answers were shown: the first candidate was accepted and the guess held.
+ *     discarded: Those thrown away, with those lost with their process; the rest still wait.
+ *     seconds: How long the requests ran, together.
+ *     discarded_seconds: Of these, those of discarded ones.
+ *     input_tokens: Tokens of prompts, of requests whose server said how many.
+ *     output_tokens: Tokens of replies, likewise.
+ *     discarded_input_tokens: Tokens of prompts of discarded requests.
+ *     discarded_output_tokens: Tokens of replies of discarded requests.
+ *     uncounted: Requests whose tokens are unknown.
+ */
+export interface PreparedRequestCost {
+  pool_id: number;
+  pool: string;
+  day: string;
+  made: number;
+  used: number;
+  discarded: number;
+  seconds: number;
+  discarded_seconds: number;
+  input_tokens: number;
+  output_tokens: number;
+  discarded_input_tokens: number;
+  discarded_output_tokens: number;
+  uncounted: number;
+}
+/**
  * Which kind of picture to watch.
  */
 export interface WatchIn {
@@ -5269,6 +5299,7 @@ export interface Routes {
   "GET /first-replies": { body: undefined; answer: FirstReplies[] };
   "GET /report.csv": { body: undefined; answer: null };
   "GET /fleet": { body: undefined; answer: Fleet };
+  "GET /fleet/prepared-requests": { body: undefined; answer: PreparedRequestCost[] };
   "GET /fleet/machines/{}/thumbnail": { body: undefined; answer: null };
   "POST /fleet/machines/{}/tickets": { body: WatchIn; answer: TicketOut };
   "POST /fleet/machines/{}/reclaim": { body: ReclaimIn; answer: null };

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from protocol.actions.types import OpenApp, PressKeys, ReadFile, TypeText
+from protocol.actions.types import OpenApp, Press, PressKeys, ReadFile, Release, RunCommand, TypeText
 from vm_bridge.hosts.local.sandbox import LocalSandbox
 from vm_bridge.machine import Machine
 
@@ -20,7 +20,7 @@ TEXTS = {
 numbers = itertools.count()
 
 
-async def do(machine: Machine, *actions: TypeText | PressKeys | OpenApp) -> None:
+async def do(machine: Machine, *actions: TypeText | PressKeys | OpenApp | Press | Release | RunCommand) -> None:
     for action in actions:
         done = await machine.perform(f"typing-{next(numbers):04}", action)
         assert done.error is None
@@ -51,3 +51,19 @@ async def test_keys_a_keyboard_shifts_for(desktop: LocalSandbox, machine: Machin
     await do(machine, PressKeys(keys=("enter",)), PressKeys(keys=("ctrl", "d")))
     done = await machine.perform("typing-last", ReadFile(path="typed.txt"))
     assert done.after.text == "<A?\n"
+
+
+async def test_typed_beside_held_keys_caps_lock_and_another_layout(desktop: LocalSandbox, machine: Machine) -> None:
+    text = "a_B<y>Z @[ß]\n"
+    await do(machine, OpenApp(name="terminal"), TypeText(text="cat > typed.txt\n"))
+    for held in ("shift", "ctrl"):
+        await do(machine, Press(key=held), TypeText(text=text))
+        if held == "shift":
+            await do(machine, PressKeys(keys=("a",)), Release(key=held), PressKeys(keys=("enter",)))
+        await do(machine, Release(key=held))
+    await do(machine, PressKeys(keys=("capslock",)), TypeText(text=text))
+    await do(machine, PressKeys(keys=("b",)), PressKeys(keys=("enter",)), PressKeys(keys=("capslock",)))
+    await do(machine, RunCommand(command="setxkbmap de"), TypeText(text=text + "z"), PressKeys(keys=("z",)))
+    await do(machine, PressKeys(keys=("enter",)), PressKeys(keys=("ctrl", "d")))
+    done = await machine.perform("typing-held", ReadFile(path="typed.txt"))
+    assert done.after.text == f"{text}A\n{text}{text}B\n{text}zz\n"

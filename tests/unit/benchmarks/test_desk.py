@@ -3,7 +3,22 @@
 from typing import Any
 
 from benchmarks.parts.desktops.frontend_cases import GROUP, SAVED, figures_of
-from benchmarks.parts.speculation.episodes import first_difference
+from benchmarks.parts.speculation.comparisons import compare, find_planted, play_planted
+from benchmarks.parts.speculation.episodes import Played, first_difference
+
+
+async def test_prepared_candidates_that_belong_to_another_screen_are_found() -> None:
+    assert await find_planted(2) == {"speculation_planted": 2, "speculation_planted_found": 2}
+    honest = await play_planted(0, twin=True)
+    assert (honest.held, honest.wrong) == ([False], 0), "without the fault nothing prepared is shown"
+
+
+def test_an_episode_is_wrong_where_its_record_or_what_was_shown_differs() -> None:
+    step = {"before": "a", "action": 1}
+    assert compare(Played(steps=[step]), Played(steps=[step]))[0] == "equal"
+    assert compare(Played(steps=[step]), Played(steps=[step, step]))[0] == "differs"
+    assert compare(Played(steps=[step], wrong=1), Played(steps=[step]))[0] == "wrong"
+    assert compare(Played(steps=[{**step, "before": "b"}]), Played(steps=[step]))[0] == "starts_differ"
 
 
 def result(status: str, group: str = GROUP, **meta: float) -> dict[str, Any]:

@@ -23,7 +23,22 @@ class X11InputController(InputController):
         pyautogui.platformModule._mouse_is_swapped_setting = False
         self._display = display.Display()
         self._keyboard = X11Keyboard(self._display, wait_processed)
-        self._exact = {character: self._is_exact(character) for character in map(chr, range(0x20, 0x7F))}
+        self._exact = self._exact_characters()
+
+    def do(self, action: Action) -> None:
+        if self._keyboard.follow_layout():
+            self._rename_keys()
+            self._exact = self._exact_characters()
+        super().do(action)
+
+    def _rename_keys(self) -> None:
+        """PyAutoGUI reads once which key has which character."""
+        table = pyautogui.platformModule.keyboardMapping
+        for name in [name for name, code in table.items() if len(name) == 1 and code]:
+            table[name] = self._display.keysym_to_keycode(ord(name)) or table[name]
+
+    def _exact_characters(self) -> dict[str, bool]:
+        return {character: self._is_exact(character) for character in map(chr, range(0x20, 0x7F))}
 
     def _side_click(self, button: str) -> None:
         """PyAutoGUI names none of the buttons at a mouse's side."""
@@ -40,7 +55,10 @@ class X11InputController(InputController):
         turn(action["amount"] if action["direction"] in ("up", "right") else -action["amount"])
 
     def _type_text(self, action: Action) -> None:
-        text = action["text"].replace("\r\n", "\n")
+        with self._keyboard.without_modifiers():
+            self._type_characters(action["text"].replace("\r\n", "\n"))
+
+    def _type_characters(self, text: str) -> None:
         while text:
             ready = self._keyboard.map_keys("".join("a" if self._typed_by_pyautogui(c) else c for c in text))
             for character in text[:ready]:

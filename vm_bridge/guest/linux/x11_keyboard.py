@@ -1,11 +1,13 @@
 """Types any character: what the keyboard lacks is put on spare keys first."""
 
+import contextlib
 import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 
 from Xlib import XK, X, display
 from Xlib.ext.xtest import fake_input
+from Xlib.protocol import event
 
 FIRST_KEYCODE, LAST_KEYCODE = 8, 255
 UNICODE_KEYSYMS = 0x01000000
@@ -25,11 +27,61 @@ class X11Keyboard:
     def __init__(self, server: display.Display, wait_processed: Callable[[float], None]) -> None:
         self._display = server
         self._wait_processed = wait_processed
-        rows = server.get_keyboard_mapping(FIRST_KEYCODE, LAST_KEYCODE - FIRST_KEYCODE + 1)
-        keys = dict(enumerate(rows, FIRST_KEYCODE))
-        self._spare = [code for code, keysyms in keys.items() if not any(keysyms)]
         self._mapped: OrderedDict[str, int] = OrderedDict()
-        self._shift = server.keysym_to_keycode(XK.XK_Shift_L)
+        self._read_layout()
+
+    def _read_layout(self) -> None:
+        rows = self._display.get_keyboard_mapping(FIRST_KEYCODE, LAST_KEYCODE - FIRST_KEYCODE + 1)
+        keys = {code: tuple(keysyms) for code, keysyms in enumerate(rows, FIRST_KEYCODE)}
+        mapped = {code: character for character, code in self._mapped.items() if _keysym(character) in keys[code]}
+        self._mapped = OrderedDict((character, code) for code, character in mapped.items())
+        self._spare = [code for code, keysyms in keys.items() if not any(keysyms) or code in mapped]
+        self._shift = self._display.keysym_to_keycode(XK.XK_Shift_L)
+
+    def follow_layout(self) -> bool:
+        """Take the keyboard as it is now, be it another layout; whether anybody changed it."""
+        changed = False
+        while self._display.pending_events():
+            notice = self._display.next_event()
+            if isinstance(notice, event.MappingNotify):
+                self._display.refresh_keyboard_mapping(notice)
+                changed = changed or not set(range(notice.first_keycode, notice.first_keycode + notice.count)) <= {
+                    *self._spare
+                }
+        if changed:
+            self._read_layout()
+        return changed
+
+    @contextlib.contextmanager
+    def without_modifiers(self) -> Iterator[None]:
+        """Modifiers that somebody holds are up meanwhile, and Caps Lock is off; both are as before after it."""
+        held = self._held_modifiers()
+        locked = bool(self._display.screen().root.query_pointer().mask & X.LockMask)
+        caps_lock = self._display.keysym_to_keycode(XK.XK_Caps_Lock) if locked else 0
+        for code in held:
+            fake_input(self._display, X.KeyRelease, code)
+        self._display.sync()
+        self._strike(caps_lock)
+        try:
+            yield
+        finally:
+            self._strike(caps_lock)
+            for code in held:
+                fake_input(self._display, X.KeyPress, code)
+            self._display.sync()
+
+    def _held_modifiers(self) -> list[int]:
+        down = self._display.query_keymap()
+        mapping = self._display.get_modifier_mapping()
+        codes = {code for index, row in enumerate(mapping) if index != X.LockMapIndex for code in row if code}
+        return sorted(code for code in codes if down[code // 8] >> code % 8 & 1)
+
+    def _strike(self, code: int) -> None:
+        """Press and release a key; nothing for 0."""
+        if code:
+            fake_input(self._display, X.KeyPress, code)
+            fake_input(self._display, X.KeyRelease, code)
+            self._display.sync()
 
     def map_keys(self, text: str) -> int:
         """Make keys for the characters of `text`; how many characters from its start can be typed now."""

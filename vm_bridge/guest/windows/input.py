@@ -1,7 +1,8 @@
 """Pointer and keys of Windows: PyAutoGUI's table of keys, and what its own presses get wrong."""
 
+import contextlib
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from ctypes import wintypes
 
 import pyautogui
@@ -20,6 +21,9 @@ EXTENDED_KEYS = ("insert", "delete", "home", "end", "pageup", "pagedown", "up", 
 select."""
 MODIFIER_KEYS = {1: 0x10, 2: 0x11, 4: 0x12}
 """Shift, control and alt, by the bit that says that a character needs them."""
+HELD_KEYS = (0xA0, 0xA1, 0xA2, 0xA3, 0xA4, 0xA5, 0x5B, 0x5C)
+"""Shift, control, alt and the Windows key, left and right: what may be held while text is typed."""
+CAPS_LOCK = 0x14
 NEVER_BLINK = 0xFFFFFFFF
 MAP_KEY_TO_CHARACTER, DEAD = 2, 0x80000000
 """To ask which character a key gives, and the mark of one that waits for the next key."""
@@ -74,13 +78,34 @@ class WindowsInputController(InputController):
 
     def _type_text(self, action: Action) -> None:
         """By its key where the keyboard has the character, else as what it is."""
-        for character in action["text"].replace("\r\n", "\n"):
-            name = CONTROLS.get(character, character)
-            if name != character or self._is_exact(character):
-                self._down(name)
-                self._up(name)
-            else:
-                self._send(character)
+        with self._without_modifiers():
+            for character in action["text"].replace("\r\n", "\n"):
+                name = CONTROLS.get(character, character)
+                if name != character or self._is_exact(character):
+                    self._down(name)
+                    self._up(name)
+                else:
+                    self._send(character)
+
+    @contextlib.contextmanager
+    def _without_modifiers(self) -> Iterator[None]:
+        """Modifiers that somebody holds are up meanwhile, and Caps Lock is off; both are as before after it."""
+        held = [key for key in HELD_KEYS if self._user32.GetAsyncKeyState(key) & 0x8000]
+        caps_lock = (CAPS_LOCK,) if self._user32.GetKeyState(CAPS_LOCK) & 1 else ()
+        for key in held:
+            self._user32.keybd_event(key, 0, UP, 0)
+        self._strike_all(caps_lock)
+        try:
+            yield
+        finally:
+            self._strike_all(caps_lock)
+            for key in held:
+                self._user32.keybd_event(key, 0, 0, 0)
+
+    def _strike_all(self, keys: Iterable[int]) -> None:
+        for key in keys:
+            self._user32.keybd_event(key, 0, 0, 0)
+            self._user32.keybd_event(key, 0, UP, 0)
 
     def _is_exact(self, character: str) -> bool:
         """Whether one key, with shift or without, gives it at once."""

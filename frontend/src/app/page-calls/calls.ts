@@ -137,6 +137,7 @@ export const PAGE_CALLS: Readonly<Record<string, CallsOf>> = {
   ],
   machines: () => [
     apiCall("call.fleet", "GET", "/fleet"),
+    apiCall("call.prepared", "GET", "/fleet/prepared-requests?days=14"),
     apiCall("call.warm", "POST", `/fleet/images/${ID}/warm`, { count: 2 }),
     apiCall("call.drain", "POST", `/fleet/hosts/${ID}/draining`, { draining: true }),
     apiCall("call.reclaim", "POST", `/fleet/machines/${ID}/reclaim`, { reason: "It hangs." }),

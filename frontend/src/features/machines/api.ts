@@ -13,6 +13,16 @@ export const fleetQuery = queryOptions({
   refetchInterval: REFRESH_MS,
 });
 
+/** How many days of prepared requests the page shows. */
+export const PREPARED_DAYS = 14;
+
+/** What requests cost that were put to policies ahead of their moment, by day and pool. */
+export const preparedQuery = queryOptions({
+  queryKey: ["prepared-requests"],
+  queryFn: () => request("GET", `/fleet/prepared-requests?days=${PREPARED_DAYS}`),
+  refetchInterval: 30_000,
+});
+
 /** Users or pools to choose from: people by the words that are searched for, and all pools. */
 export const quotaNamesQuery = (scope: Quota["scope"], search: string) =>
   queryOptions({

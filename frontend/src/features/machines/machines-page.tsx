@@ -9,12 +9,13 @@ import { Page, Section } from "@/shared/ui/page";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
-import { fleetQuery } from "./api";
+import { fleetQuery, PREPARED_DAYS } from "./api";
 import { HostTable } from "./host-table";
 import { ImageTable } from "./image-table";
 import { LossTable } from "./loss-table";
 import styles from "./machines.module.css";
 import { MachineTable } from "./machine-table";
+import { PreparedRequests } from "./prepared-table";
 import { QueueTable } from "./queue-table";
 import { QuotaDialog, QuotaTable } from "./quotas";
 import { ReclaimDialog } from "./reclaim-dialog";
@@ -74,6 +75,9 @@ function Overview({ fleet }: { fleet: Fleet }) {
         <RowsOrEmpty rows={fleet.quotas} none={t("machines.quotas.none")}>
           <QuotaTable quotas={fleet.quotas} />
         </RowsOrEmpty>
+      </Section>
+      <Section title={t("machines.prepared.title", { days: PREPARED_DAYS })}>
+        <PreparedRequests />
       </Section>
       <Section title={t("machines.losses")}>
         <RowsOrEmpty rows={fleet.losses} none={t("machines.losses.none")}>

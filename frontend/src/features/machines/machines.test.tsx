@@ -6,11 +6,11 @@ import userEvent from "@testing-library/user-event";
 import { MemoryRouter } from "react-router";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import type { Fleet, FleetMachine, HostInfo } from "@/generated/api";
+import type { Fleet, FleetMachine, HostInfo, PreparedRequestCost } from "@/generated/api";
 import { I18nProvider, type Language } from "@/shared/i18n/i18n";
 import { TopBarProvider } from "@/shared/ui/top-bar";
 
-import { fleetQuery } from "./api";
+import { fleetQuery, preparedQuery } from "./api";
 import MachinesPage from "./machines-page";
 
 const AT = "2026-01-01T10:00:00Z";
@@ -44,6 +44,22 @@ const MACHINE: FleetMachine = {
   watchable: true,
 };
 
+const PREPARED: PreparedRequestCost = {
+  pool_id: 1,
+  pool: "pool",
+  day: "2026-01-01",
+  made: 4,
+  used: 3,
+  discarded: 1,
+  seconds: 6,
+  discarded_seconds: 0.5,
+  input_tokens: 5200,
+  output_tokens: 90,
+  discarded_input_tokens: 1300,
+  discarded_output_tokens: 0,
+  uncounted: 1,
+};
+
 function open(host: Partial<HostInfo> = {}, language: Language = "en", machine: Partial<FleetMachine> = {}, quotas: Fleet["quotas"] = []) {
   const fleet: Fleet = {
     at: AT,
@@ -57,6 +73,7 @@ function open(host: Partial<HostInfo> = {}, language: Language = "en", machine: 
   };
   const client = new QueryClient({ defaultOptions: { queries: { staleTime: Infinity } } });
   client.setQueryData(fleetQuery.queryKey, fleet);
+  client.setQueryData(preparedQuery.queryKey, [PREPARED, { ...PREPARED, pool_id: 2, pool: "phones", uncounted: 4 }]);
   vi.stubGlobal("fetch", () => new Promise(() => undefined));
   render(
     <QueryClientProvider client={client}>
@@ -95,6 +112,14 @@ describe("the machines page", () => {
     expect(screen.getByText("One extra model request per step that is not accepted")).toBeDefined();
     expect(screen.getByRole("link", { name: "Episode" }).getAttribute("href")).toBe("/episodes/episode-7");
     expect(screen.getByText("25%")).toBeDefined();
+  });
+
+  it("says what prepared requests cost, and where their tokens were not counted", () => {
+    open();
+    const table = screen.getByRole("table", { name: "Prepared model requests" });
+    const cells = within(table).getAllByRole("row").map((row) => within(row).queryAllByRole("cell").map((cell) => cell.textContent));
+    expect(cells[1]?.slice(-7)).toEqual(["4", "3 (75%)", "1", "at least 5,200 in, 90 out", "at least 1,300 in, 0 out", "6 s", "500 ms"]);
+    expect(cells[2]).toContain("–");
   });
 
   it("edits a limit at its row, and gives one to a user who is chosen", async () => {

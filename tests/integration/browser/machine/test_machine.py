@@ -128,6 +128,9 @@ async def test_typing_is_key_by_key_and_beyond_the_keyboard_as_text(machine: Mac
     await machine.prepare(task("writing"))
     after = (await do(machine, TypeText(text="aB é中1"))).after
     assert page_of(after).score == 6
+    await do(machine, Press(key="ctrl"))
+    assert page_of((await do(machine, TypeText(text="x<_X"))).after).score == 10, "typed as if nothing was held"
+    await do(machine, Release(key="ctrl"))
     await do(machine, PressKeys(keys=("ctrl", "a")))
     assert page_of((await do(machine, PressKeys(keys=("backspace",)))).after).score == 0
 

@@ -75,7 +75,11 @@ def test_only_admins_see_machines(world: World, who: str) -> None:
         "images/desktop/warm": {"count": 1},
         "quotas": {"scope": "user", "name": "*", "limit": 1},
     }
-    answers = [client.get("/api/fleet"), client.get("/api/fleet/machines/m/thumbnail")]
+    answers = [
+        client.get("/api/fleet"),
+        client.get("/api/fleet/prepared-requests"),
+        client.get("/api/fleet/machines/m/thumbnail"),
+    ]
     answers += [client.post(f"/api/fleet/{path}", body, content_type=JSON) for path, body in posts.items()]
     assert {(answer.status_code, answer.json()["code"]) for answer in answers} == {(403, "forbidden")}
 
@@ -91,6 +95,7 @@ async def test_a_machine_is_seen_with_who_has_it(stack: Stack, admin: Admin) -> 
     seen = await admin.fleet()
     assert [host["draining"] for host in seen["hosts"]] == [False]
     assert "desktop" in {image["name"] for image in seen["images"]}
+    assert (await admin.get("prepared-requests")).json() == []
 
 
 async def test_watching_gives_a_ticket_for_that_lease_and_is_noted(stack: Stack, admin: Admin) -> None:

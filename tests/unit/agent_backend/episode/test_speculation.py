@@ -6,9 +6,11 @@ from datetime import UTC, datetime
 from functools import partial
 from random import Random
 from typing import Any
+from uuid import UUID
 
 import pytest
 
+from agent_backend.episode.prepared_uses import PreparedUse, PreparedUseRecorder, begin_use
 from agent_backend.episode.runner import EpisodeRunner
 from agent_backend.episode.speculation import MAX_TWINS
 from agent_backend.episode.twins import REACHES_OUTSIDE, TwinLease, reads_same, shows_same
@@ -28,8 +30,10 @@ from vm_bridge.simulators.fake.sandbox import FakeSandbox
 class SeededPolicy(FakePolicy):
     """A policy whose answer is told by what it is asked, as of a model with a seed."""
 
-    answers: dict[int, Answer] = {}
-    """What it says at the steps of these indices instead."""
+    def __init__(self) -> None:
+        super().__init__()
+        self.answers: dict[int, Answer] = {}
+        """What it says at the steps of these indices instead."""
 
     async def propose(self, task: Task, steps: tuple[Step, ...], observation: Observation, **asked: Any) -> Any:
         assert observation.screenshot is not None
@@ -49,6 +53,7 @@ class SpeculatingHarness(EpisodeHarness):
         self.twins: list[FakeSandbox] = []
         self.timer: asyncio.Event | None = None
         self.released = 0
+        self.uses: dict[UUID, PreparedUse] = {}
         self.room = True
         super().__init__()
         self.policy = self.current = self.seeded = SeededPolicy()
@@ -69,6 +74,9 @@ class SpeculatingHarness(EpisodeHarness):
 
     async def _release(self) -> None:
         self.released += 1
+
+    async def record_use(self, use: PreparedUse) -> None:
+        self.uses[use.id] = use
 
     async def guessed(self, asked: int) -> None:
         """Wait until the policy has been asked so often."""
@@ -325,3 +333,56 @@ async def test_a_twin_is_there_before_the_policy_has_answered(harness: Speculati
     harness.policy.gate.set()
     await harness.guessed(2)
     assert len(harness.twins) == 1
+
+
+async def test_a_twin_that_took_its_guess_back_still_knows_what_the_act_before_gave_out(
+    harness: SpeculatingHarness,
+) -> None:
+    harness.seeded.answers[0] = (("I do this.", RunCommand(command="ls")),)
+    await harness.started()
+    await harness.guessed(2)
+    await harness.send(accept(harness, 1))
+    await next_offered(harness, 1)
+    await harness.guessed(3)
+    await harness.send(act(2, "mine"))
+    await next_offered(harness, 2)
+    await harness.until(lambda: len(harness.twins[0].acts) == 3)
+    assert (len(harness.twins), harness.released) == (1, 0)
+
+
+async def test_each_prepared_request_is_counted_once_with_what_became_of_it(harness: SpeculatingHarness) -> None:
+    await harness.started()
+    await harness.guessed(2)
+    await harness.send(accept(harness, 1))
+    await next_offered(harness, 1)
+    await harness.guessed(3)
+    await harness.send(act(2, "mine"))
+    await next_offered(harness, 2)
+    await harness.guessed(5)
+    harness.runner.stop()
+    await harness.end()
+    uses = sorted(harness.uses.values(), key=lambda use: use.started_at)
+    assert [use.outcome for use in uses] == ["used", "discarded", "discarded"]
+    assert all(use.seconds is not None for use in uses)
+    assert [use.input_tokens for use in uses] == [None] * 3, "this policy counts no tokens"
+
+
+async def test_a_use_that_could_not_be_stored_is_stored_with_the_next_one() -> None:
+    stored: dict[UUID, PreparedUse] = {}
+    broken = True
+
+    async def store(use: PreparedUse) -> None:
+        if broken:
+            raise OSError("no database")
+        stored[use.id] = use
+
+    recorder = PreparedUseRecorder(store)
+    first, second = begin_use(), begin_use()
+    recorder.note(first)
+    await recorder.close(within=5)
+    assert stored == {}
+    broken = False
+    recorder.note(second)
+    recorder.note(second.model_copy(update={"outcome": "used"}))
+    await recorder.close(within=5)
+    assert {use.id: use.outcome for use in stored.values()} == {first.id: "open", second.id: "used"}

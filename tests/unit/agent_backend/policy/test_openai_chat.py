@@ -11,11 +11,13 @@ import pytest
 
 from agent_backend.errors import PolicyError
 from agent_backend.policy.openai_chat import OpenAIPolicy, PolicyEndpoint, SamplingParams
+from agent_backend.telemetry.requests import PolicyRequest, report_request
 from protocol.actions.types import Click, Wait
 from protocol.blobs import BlobRef
+from protocol.messages.events import Partial
 from protocol.trajectory.memory import HistoryBudget
 from protocol.trajectory.observations import Observation
-from protocol.trajectory.proposals import Proposal
+from protocol.trajectory.proposals import PolicyRef, Proposal
 from protocol.trajectory.steps import Step
 from protocol.trajectory.tasks import Task
 from tests.unit.agent_backend.policy.fake_model_server import Events, ModelServer, chunk
@@ -62,16 +64,20 @@ def past(count: int) -> tuple[Step, ...]:
     )
 
 
+async def ignore_partials(partials: tuple[Partial, ...]) -> None:
+    """Nobody listens."""
+
+
 async def ask(
-    server: ModelServer, steps: tuple[Step, ...] = (), endpoint: PolicyEndpoint = ENDPOINT
+    server: ModelServer,
+    steps: tuple[Step, ...] = (),
+    endpoint: PolicyEndpoint = ENDPOINT,
+    partial: Callable[[tuple[Partial, ...]], Awaitable[None]] = ignore_partials,
 ) -> tuple[Proposal, ...]:
     kept = {seen(number).screenshot: picture(number) for number in range(9)}
 
     async def blob(ref: BlobRef) -> bytes:
         return kept[ref]
-
-    async def partial(partials: object) -> None:
-        """Nobody listens."""
 
     policy = OpenAIPolicy(endpoint, transport=server.transport)
     read: Callable[[BlobRef], Awaitable[bytes]] = blob
@@ -165,6 +171,28 @@ async def test_a_temperature_that_fails_fails_the_question() -> None:
 def test_replies_are_dealt_to_temperatures_in_turn(n: int, expected: list[int]) -> None:
     requests = SamplingParams(n=n, temperatures=(0.3, 0.7, 1.0)).requests()
     assert [request["n"] for request in requests] == expected
+
+
+async def test_what_a_cancelled_request_computed_is_counted() -> None:
+    first = {**chunk(0, "Thou", ids=[1, 2]), "prompt_token_ids": [7, 8, 9]}
+    answer = Events([first, chunk(1, "Tho", ids=[3])], hold=asyncio.Event())
+    ended: list[PolicyRequest] = []
+    both_began = asyncio.Event()
+
+    async def partial(partials: tuple[Partial, ...]) -> None:
+        if len(partials) == 2:
+            both_began.set()
+
+    ref = PolicyRef(name="tars", revision="r1", dialect="ui_tars_1_5")
+
+    async def sent(_: PolicyRequest) -> tuple[Proposal, ...]:
+        return await ask(ModelServer(answer), partial=partial)
+
+    asking = asyncio.create_task(report_request(None, ref, sent, ended.append))
+    await both_began.wait()
+    asking.cancel()
+    await asyncio.wait((asking,))
+    assert ended[0].count_tokens() == (3, 3)
 
 
 async def test_a_key_is_never_shown() -> None:

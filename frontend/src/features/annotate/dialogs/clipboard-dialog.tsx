@@ -2,6 +2,7 @@
 import { Button, Group, Textarea } from "@mantine/core";
 import { useState } from "react";
 
+import { copyText } from "@/shared/copy-text";
 import { useI18n } from "@/shared/i18n/i18n";
 import { useWorkspace } from "@/features/annotate/use-workspace";
 
@@ -45,7 +46,7 @@ export function ClipboardDialog({ onDone }: { onDone: () => void }) {
           {t("clipboard.get")}
         </Button>
         {received !== null && (
-          <Button variant="default" onClick={() => void navigator.clipboard.writeText(received)}>
+          <Button variant="default" onClick={() => void copyText(received)}>
             {t("clipboard.copy")}
           </Button>
         )}

@@ -2,8 +2,8 @@
  * What browsers tell of keyboards, and what a machine with a US keyboard must get.
  *
  * Events are words: `+code=key` goes down, `-code=key` up; after `/` the flags c(trl) s(hift) a(lt) m(eta) g (AltGraph) r(epeat)
- * i (composing) p (keyCode 229). `commit:text` ends a composition, `insert:text` is text without keys, `click/flags` the pointer,
- * `wait` the time for a second Escape, `blur` the loss of the focus. `␠` is a space. Sequences are those of the UI Events
+ * i (composing) p (keyCode 229). `commit:text` ends a composition, `insert:text` is text without keys, `paste:text` what a `paste` event gives
+ * (`⏎` is a Windows line end), `focus` the page's focus after a visit elsewhere, `click/flags` the pointer, `wait` the time for a second Escape, `blur` the loss of the focus. `␠` is a space. Sequences are those of the UI Events
  * specification, of MDN's tables of key values, and of noVNC's and Guacamole's tests.
  */
 
@@ -130,6 +130,23 @@ export const KEYBOARD_CASES: readonly KeyboardCase[] = [
   linux("Ctrl+Alt+T sends nothing", "+ControlLeft=Control/c +AltLeft=Alt/ca +KeyT=t/ca", "EXIT"),
   mac("Ctrl+Option+T sends nothing", "+ControlLeft=Control/c +AltLeft=Alt/ca +KeyT=†/ca", "EXIT"),
   linux("Ctrl+Escape is a hotkey", control("Escape", "Escape"), "<ctrl+esc>"),
+
+  linux("Firefox, Ctrl+V", "+ControlLeft=Control/c +KeyV=v/c paste:a␠b⏎ç -KeyV=v/c -ControlLeft=Control", "a b\nç"),
+  linux("Firefox, Ctrl+V held", "+ControlLeft=Control/c +KeyV=v/c paste:ab +KeyV=v/cr +KeyV=v/cr -KeyV=v/c -ControlLeft=Control", "ab"),
+  linux("Firefox, Ctrl+V, and the clipboard is empty", "+ControlLeft=Control/c +KeyV=v/c paste: -KeyV=v/c -ControlLeft=Control", "<ctrl+v>"),
+  linux("Ctrl+V, and no paste comes", control("KeyV", "v"), "<ctrl+v>"),
+  linux("Ctrl+C there, then Ctrl+V", `${control("KeyC", "c")} ${control("KeyV", "v")}`, "<ctrl+c><ctrl+v>"),
+  linux(
+    "Ctrl+C there, a copy elsewhere, then Ctrl+V",
+    `${control("KeyC", "c")} blur focus +ControlLeft=Control/c +KeyV=v/c paste:new -KeyV=v/c -ControlLeft=Control`,
+    "<ctrl+c>new",
+  ),
+  linux("Ctrl+Shift+V is the machine's", "+ControlLeft=Control/c +ShiftLeft=Shift/cs +KeyV=V/cs -KeyV=V/cs -ShiftLeft=Shift/c -ControlLeft=Control", "<ctrl+shift+v>"),
+  windows("Ctrl+V, then a letter under Ctrl", "+ControlLeft=Control/c +KeyV=v/c paste:ab -KeyV=v/c +KeyA=a/c -KeyA=a/c -ControlLeft=Control", "ab<ctrl+a>"),
+  windows("the browser's menu pastes", "paste:a@b", "a@b"),
+  mac("Safari, Command+V", "+MetaLeft=Meta/m +KeyV=v/m paste:ü@ -MetaLeft=Meta", "ü@"),
+  mac("Safari, Command+V twice", "+MetaLeft=Meta/m +KeyV=v/m paste:a +KeyV=v/m paste:b -MetaLeft=Meta", "ab"),
+  mac("Ctrl+V is the machine's", control("KeyV", "v"), "<ctrl+v>"),
 
   android("text without keys", "+=Unidentified/p insert:hello -=Unidentified/p", "hello"),
   android("Enter on the screen's keyboard", plain("", "Enter"), "<enter>"),

@@ -15,7 +15,7 @@ function play(inputs: readonly Input[], touch = false): { state: State; outcomes
   let state = IDLE;
   const outcomes: Outcome[] = [];
   for (const input of inputs) {
-    const result = reduceGesture(state, input, touch);
+    const result = reduceGesture(state, input, touch ? "phone" : "mouse");
     state = result.state;
     outcomes.push(result.outcome);
   }

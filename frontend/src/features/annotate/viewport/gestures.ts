@@ -52,13 +52,18 @@ export const HOLD_MS = 600;
 export const COALESCE_MS = 350;
 /** A pointer that moved further than this (CSS pixels) is dragging. */
 const SLACK = 5;
+/** The same of a finger, which rolls while it presses. */
+const FINGER_SLACK = 12;
 /** What browsers report for one notch of a common wheel. */
 const NOTCH = 100;
 const MAX_NOTCHES = 100;
 const NOTHING: Outcome = { type: "nothing" };
 
-/** The next state and what came of the input. `touch` machines swipe and press long instead of dragging, and know one button. */
-export function reduceGesture(state: State, input: Input, touch = false): Result {
+/** What points: on a phone's picture mouse and finger swipe and press long instead of dragging, and know one button. */
+export type Hand = "mouse" | "finger" | "phone";
+
+/** The next state and what came of the input. */
+export function reduceGesture(state: State, input: Input, hand: Hand = "mouse"): Result {
   switch (input.type) {
     case "cancel":
       return { state: IDLE, outcome: NOTHING };
@@ -68,35 +73,40 @@ export function reduceGesture(state: State, input: Input, touch = false): Result
         outcome: NOTHING,
       };
     case "held":
-      return onHold(state, touch);
+      return onHold(state, hand);
     case "move":
-      return onMove(state, input);
+      return onMove(state, input, hand === "finger" ? FINGER_SLACK : SLACK);
     case "up":
-      return onRelease(state, input, touch);
+      return onRelease(state, input, hand);
     case "wheel":
       return onWheel(state, input);
   }
 }
 
-function onHold(state: State, touch: boolean): Result {
+function onHold(state: State, hand: Hand): Result {
   if (state.name !== "pressing" || state.button !== "left") return { state, outcome: NOTHING };
   const { pixel } = state.from;
-  const outcome: Outcome = touch
-    ? { type: "action", action: { kind: "long_press", ...pixel, seconds: 1 }, final: true }
-    : { type: "menu", pixel };
-  return { state: { name: "holding" }, outcome };
+  return { state: { name: "holding" }, outcome: HELD[hand](pixel) };
 }
 
-function onMove(state: State, { place, pixel }: Pointer): Result {
+/** What a press of some time means: a finger has no second button, and a mouse asks for everything that can be done there. */
+const HELD: Readonly<Record<Hand, (pixel: Point) => Outcome>> = {
+  phone: (pixel) => ({ type: "action", action: { kind: "long_press", ...pixel, seconds: 1 }, final: true }),
+  finger: (pixel) => ({ type: "action", action: press("right", pixel), final: true }),
+  mouse: (pixel) => ({ type: "menu", pixel }),
+};
+
+function onMove(state: State, { place, pixel }: Pointer, slack: number): Result {
   if (state.name === "dragging") return { state: { ...state, to: pixel }, outcome: NOTHING };
-  if (state.name !== "pressing" || near(place, state.from.place)) return { state, outcome: NOTHING };
+  if (state.name !== "pressing" || near(place, state.from.place, slack)) return { state, outcome: NOTHING };
   return {
     state: { name: "dragging", button: state.button, from: state.from.pixel, to: pixel },
     outcome: NOTHING,
   };
 }
 
-function onRelease(state: State, input: Pointer, touch: boolean): Result {
+function onRelease(state: State, input: Pointer, hand: Hand): Result {
+  const touch = hand === "phone";
   if (state.name === "dragging") {
     const { from: start, button } = state;
     const end = input.pixel;
@@ -104,15 +114,15 @@ function onRelease(state: State, input: Pointer, touch: boolean): Result {
     return { state: IDLE, outcome: { type: "action", action, final: true } };
   }
   if (state.name !== "pressing") return { state: IDLE, outcome: NOTHING };
-  if (state.button === "left" && input.at - state.from.at >= HOLD_MS) return { ...onHold(state, touch), state: IDLE };
-  if (state.button === "left" && !touch) return onClick(state.last, state.from, input);
+  if (state.button === "left" && input.at - state.from.at >= HOLD_MS) return { ...onHold(state, hand), state: IDLE };
+  if (state.button === "left" && !touch) return onClick(state.last, state.from, input, hand === "finger" ? FINGER_SLACK : SLACK);
   if (state.button !== "left" && touch) return { state: IDLE, outcome: { type: "menu", pixel: state.from.pixel } };
   return { state: IDLE, outcome: { type: "action", action: press(state.button, state.from.pixel), final: true } };
 }
 
 /** A left click, or one more that belongs to the clicks before it. */
-function onClick(last: Click | null, { pixel, place }: Pointer, { at }: Pointer): Result {
-  const again = last !== null && at - last.at < COALESCE_MS && near(place, last.place);
+function onClick(last: Click | null, { pixel, place }: Pointer, { at }: Pointer, slack: number): Result {
+  const again = last !== null && at - last.at < COALESCE_MS && near(place, last.place, slack);
   const click: Click = again
     ? { ...last, place, at, count: Math.min(last.count + 1, CLICKS.length) }
     : { place, pixel, at, count: 1 };
@@ -147,6 +157,6 @@ function scrollAmount(dx: number, dy: number): { direction: Direction; amount: n
   return { direction: delta > 0 ? "down" : "up", amount };
 }
 
-function near(one: Point, other: Point): boolean {
-  return Math.hypot(one.x - other.x, one.y - other.y) <= SLACK;
+function near(one: Point, other: Point, slack: number): boolean {
+  return Math.hypot(one.x - other.x, one.y - other.y) <= slack;
 }

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom -- in happy-dom, a turn of the wheel has no held keys
 /** Pointing at the picture: what becomes the draft, what is cancelled and what is refused. */
-import { fireEvent, screen } from "@testing-library/react";
+import { act, fireEvent, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import { makeEpisodeState, makeProposal, STEP } from "@/features/annotate/testing/fixtures";
@@ -38,6 +38,44 @@ describe("pointing", () => {
     expect(line()).not.toContain("drag");
     drag({ clientX: 400, clientY: 300 });
     expect(line()).toContain("drag");
+  });
+
+  it("does with one finger what it means, and with two no act but a scroll", () => {
+    const { picture, line } = point();
+    const touch = (id: number, clientX: number, clientY: number) => ({ button: 0, pointerId: id, pointerType: "touch", clientX, clientY });
+    fireEvent.pointerDown(picture, touch(1, 100, 100));
+    fireEvent.pointerMove(picture, touch(1, 108, 104));
+    fireEvent.pointerUp(picture, touch(1, 108, 104));
+    expect(line(), "a finger that rolls").toContain("click");
+    expect(line()).not.toContain("drag");
+    fireEvent.keyDown(picture, { key: "Escape", code: "Escape" });
+    const before = line();
+    for (const id of [1, 2]) fireEvent.pointerDown(picture, touch(id, 200 * id, 300));
+    for (const id of [1, 2]) fireEvent.pointerUp(picture, touch(id, 200 * id, 300));
+    expect(line(), "a tap of two").toBe(before);
+    for (const id of [1, 2]) fireEvent.pointerDown(picture, touch(id, 200 * id, 300));
+    for (let y = 290; y >= 100; y -= 10) for (const id of [1, 2]) fireEvent.pointerMove(picture, touch(id, 200 * id, y));
+    for (const id of [1, 2]) fireEvent.pointerUp(picture, touch(id, 200 * id, 100));
+    expect(line()).toMatch(/scroll.*down/);
+  });
+
+  it("takes a long press of a finger for the right button, and zooms the view by two", () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { picture, line } = point();
+    const touch = (id: number, clientX: number) => ({ button: 0, pointerId: id, pointerType: "touch", clientX, clientY: 300 });
+    fireEvent.pointerDown(picture, touch(1, 200));
+    act(() => {
+      vi.advanceTimersByTime(700);
+    });
+    fireEvent.pointerUp(picture, touch(1, 200));
+    expect(line()).toContain("right");
+    const before = line();
+    for (const id of [1, 2]) fireEvent.pointerDown(picture, touch(id, 200 * id));
+    fireEvent.pointerMove(picture, touch(2, 700));
+    for (const id of [1, 2]) fireEvent.pointerUp(picture, touch(id, 200 * id));
+    vi.useRealTimers();
+    expect(line()).toBe(before);
+    expect(picture.parentElement?.style.transform).toContain("scale(2.5)");
   });
 
   it("cancels a drag with Escape", () => {

@@ -14,7 +14,8 @@ import { useWorkspace } from "@/features/annotate/use-workspace";
 import { Crosshair } from "./crosshair";
 import { DragPathHint, useDragPath } from "./drag-path";
 import { DragTrail, type Trail } from "./drag-trail";
-import { reduceGesture, HOLD_MS, IDLE, type Input, type State } from "./gestures";
+import { Fingers, type FingerMove } from "./fingers";
+import { reduceGesture, HOLD_MS, IDLE, type Hand, type Input, type State } from "./gestures";
 import { PointMenu } from "./point-menu";
 import { isArrow, jumpTarget, moveCrosshair, type CrosshairState } from "./crosshair-keys";
 import { elementsOf } from "./elements";
@@ -26,9 +27,11 @@ interface Props {
   readonly picture: Size;
   readonly displaySize: Size;
   readonly source: CanvasImageSource | null;
+  /** Two fingers zoom the view; `corner` is where that of the picture is on the page. */
+  readonly onZoom: (move: Extract<FingerMove, { kind: "zoom" }>, corner: Point) => void;
 }
 
-export function PointerLayer({ picture, displaySize, source }: Props) {
+export function PointerLayer({ picture, displaySize, source, onZoom }: Props) {
   const { t } = useI18n();
   const workspace = useWorkspace();
   const state = useRef<State>(IDLE);
@@ -43,12 +46,14 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
   const [trail, setTrail] = useState<Trail | null>(null);
   const [refusedKeys, setRefusedKeys] = useState<string | null>(null);
   const held = useRef<readonly string[]>([]);
+  const hand = useRef<Hand>("mouse");
+  const [fingers] = useState(() => new Fingers());
   const touch = workspace.episode.task.platform === "phone";
   const step = workspace.episode.steps.length;
   const active = workspace.canAct && workspace.viewedStep === null;
 
   const dispatch = (input: Input) => {
-    const result = reduceGesture(state.current, input, touch);
+    const result = reduceGesture(state.current, input, touch ? "phone" : hand.current);
     state.current = result.state;
     setTrail(result.state.name === "dragging" ? { from: result.state.from, to: result.state.to } : null);
     if (result.outcome.type === "menu") setMenu(result.outcome.pixel);
@@ -72,9 +77,29 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
     return refused;
   };
 
+  /** Whether the event is of several fingers: then no act comes of it but a scroll. */
+  const handleFingers = (event: PointerEvent<HTMLDivElement>): boolean => {
+    if (event.pointerType !== "touch") return false;
+    const place = { x: event.clientX, y: event.clientY };
+    if (event.type === "pointerdown") {
+      fingers.down(event.pointerId, place);
+      if (fingers.isSeveral) cancel();
+    }
+    const several = fingers.isSeveral;
+    const moved = event.type === "pointermove" ? fingers.move(event.pointerId, place) : null;
+    if (event.type === "pointerup" || event.type === "pointercancel") fingers.up(event.pointerId);
+    if (moved?.kind === "zoom") onZoom(moved, event.currentTarget.getBoundingClientRect());
+    else if (moved?.kind === "scroll" && active) {
+      held.current = [];
+      dispatch({ type: "wheel", dx: -moved.dx, dy: -moved.dy, ...read(event).pointer });
+    }
+    return several;
+  };
+
   const down = (event: PointerEvent<HTMLDivElement>) => {
     const button = buttonFromNumber(event.button);
-    if (!active || button === null) return;
+    hand.current = event.pointerType === "touch" ? "finger" : "mouse";
+    if (handleFingers(event) || !active || button === null) return;
     const { pointer } = read(event);
     if (button === "left" && workspace.commandLineRef.current?.takePoint(pointer.pixel) === true) {
       event.preventDefault();
@@ -94,6 +119,7 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
   };
 
   const move = (event: PointerEvent<HTMLDivElement>) => {
+    if (handleFingers(event)) return;
     const { inside, pointer } = read(event);
     setPixel(inside);
     setPointedAt(step);
@@ -103,7 +129,7 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
 
   const up = (event: PointerEvent<HTMLDivElement>) => {
     clearTimeout(holdTimer.current);
-    if (!active) return;
+    if (handleFingers(event) || !active) return;
     const { inside, pointer } = read(event);
     const leftPicture = state.current.name === "dragging" && inside === null;
     dispatch(leftPicture ? { type: "cancel" } : { type: "up", ...pointer });
@@ -199,7 +225,10 @@ export function PointerLayer({ picture, displaySize, source }: Props) {
         onPointerDown={down}
         onPointerMove={move}
         onPointerUp={up}
-        onPointerCancel={cancel}
+        onPointerCancel={(event) => {
+          handleFingers(event);
+          cancel();
+        }}
         // A middle click pastes under X11, into whatever field the step asks for next.
         onMouseUp={preventMiddle}
         onAuxClick={preventMiddle}

@@ -90,6 +90,8 @@ function play({ events, mac = false }: KeyboardCase): { seen: string; held: stri
       send(keys.pointer(flagsOf(word)));
       machine.click();
     } else if (word.startsWith("commit:")) send(keys.text(committedText({ type: "compositionend", data: word.slice(7) })));
+    else if (word.startsWith("paste:")) send(keys.pasted(word.slice(6).replaceAll("␠", " ").replaceAll("⏎", "\r\n")));
+    else if (word === "focus") keys.focused();
     else if (word.startsWith("insert:")) send(keys.text(committedText({ type: "input", inputType: "insertText", data: word.slice(7) })));
     else {
       const { inputs, exit } = keys.keyboard(strokeOf(word, index * 10));
@@ -133,5 +135,13 @@ describe("keys during a takeover", () => {
   it("counts what a composition is still writing once it is committed", () => {
     expect(committedText({ type: "input", inputType: "insertCompositionText", data: "ni" })).toBe("");
     expect(committedText({ type: "compositionend", data: "你" })).toBe("你");
+  });
+});
+
+describe("a long text that is pasted", () => {
+  it("comes in pieces that the server takes", () => {
+    const text = "😀".repeat(25_000);
+    const inputs = new TakeoverKeys(false).pasted(text);
+    expect(inputs.map((input) => (input.kind === "type_text" ? Array.from(input.text).length : 0))).toEqual([20_000, 5_000]);
   });
 });

@@ -7,7 +7,7 @@
  * takeover must not reach the machine. The rules follow noVNC's keyboard handling (core/input/keyboard.js).
  */
 
-import type { InputEvent } from "@/generated/vocabulary";
+import { MAX_TEXT, type InputEvent } from "@/generated/vocabulary";
 import { canonicalKey, modifiersOf } from "@/shared/actions/keys";
 
 /** Two presses of Escape within this time (milliseconds) are the way out. */
@@ -43,6 +43,8 @@ const MODIFIERS: readonly string[] = ["ctrl", "shift", "alt", "super"];
 const LOCKS: ReadonlySet<string | null> = new Set(["capslock", "numlock", "scrolllock"]);
 const COMPOSING_KEYS: ReadonlySet<string> = new Set(["Dead", "Process", "Unidentified"]);
 const COMPOSING_KEY_CODE = 229;
+
+const TEXT_PIECES = new RegExp(`.{1,${MAX_TEXT}}`, "gsu");
 
 const PLAIN_SIGNS = "`1234567890-=[]\\;',./";
 const SHIFTED_SIGNS = '~!@#$%^&*()_+{}|:"<>?';
@@ -83,6 +85,11 @@ export function committedText(event: { readonly type: string; readonly data: str
   return counts ? (event.data ?? "") : "";
 }
 
+/** A text in pieces that the server takes. */
+function piecesOf(text: string): string[] {
+  return text.match(TEXT_PIECES) ?? [];
+}
+
 /** One keyboard in front of one machine; it remembers what the machine holds. */
 export class TakeoverKeys {
   /** What the machine holds, by the physical key that holds it there. */
@@ -91,8 +98,15 @@ export class TakeoverKeys {
   private readonly waiting = new Map<string, { name: Modifier; used: boolean }>();
   private escape: { at: number; up: boolean } | null = null;
   private inputs: InputEvent[] = [];
+  /** Whether something was copied there later than here. */
+  private copiedThere: boolean;
+  /** The keys of a paste for which the browser is to tell what is on this device's clipboard. */
+  private paste: KeyStroke | null = null;
 
-  constructor(private readonly mac: boolean) {}
+  /** `copiedThere`: whether the machine's clipboard is known to hold what is to be pasted. */
+  constructor(private readonly mac: boolean, copiedThere = false) {
+    this.copiedThere = copiedThere;
+  }
 
   /** Whether the machine holds a key. */
   get holds(): boolean {
@@ -117,6 +131,21 @@ export class TakeoverKeys {
     return this.take();
   }
 
+  /** What the browser gave for a paste, by keys, by a menu or by touch; the machine's own clipboard counts where it is empty. */
+  pasted(text: string): readonly InputEvent[] {
+    const stroke = this.paste;
+    this.paste = null;
+    if (text !== "") return piecesOf(text.replaceAll(/\r\n?/g, "\n")).flatMap((piece) => this.text(piece));
+    if (stroke !== null) this.pressCommand({ ...stroke, type: "keydown" });
+    if (stroke !== null) this.letGo(stroke.code);
+    return this.take();
+  }
+
+  /** The page has the focus again: something else may have been copied on this device meanwhile. */
+  focused(): void {
+    this.copiedThere = false;
+  }
+
   /** Before the pointer does something: the modifiers that are down here are down there, and no others. */
   pointer(flags: Flags): readonly InputEvent[] {
     this.sendEscape();
@@ -134,6 +163,7 @@ export class TakeoverKeys {
   /** Lets everything go; what waited never was there. */
   releaseAll(): readonly InputEvent[] {
     this.escape = null;
+    this.paste = null;
     this.waiting.clear();
     for (const name of new Set([...this.down.values()].reverse())) this.inputs.push({ kind: "release", key: name });
     this.down.clear();
@@ -155,8 +185,25 @@ export class TakeoverKeys {
     if (code === "KeyT" && stroke.ctrlKey && stroke.altKey && !stroke.altGraph) return { exit: true, taken: true };
     if (key === "Escape" && modifiersOf(stroke).length === 0) return { exit: this.pressEscape(stroke.repeat, timeStamp), taken: true };
     this.sendEscape();
+    if (this.isPaste(stroke)) return { exit: false, taken: this.askForPaste(stroke) };
     this.pressOther(stroke);
     return { exit: false, taken: true };
+  }
+
+  /** Whether the keys paste on this device, and the machine's clipboard holds nothing newer. */
+  private isPaste({ key, ctrlKey, metaKey, shiftKey, altKey, altGraph }: KeyStroke): boolean {
+    const command = this.mac ? metaKey && !ctrlKey : ctrlKey && !metaKey;
+    const only = command && !altKey && !altGraph && !shiftKey;
+    if (only && /^[cx]$/i.test(key)) this.copiedThere = true;
+    return only && !this.copiedThere && key.toLowerCase() === "v";
+  }
+
+  /** The browser goes on, and tells in a `paste` event; a repeat of the key pastes no second time. */
+  private askForPaste(stroke: KeyStroke): boolean {
+    if (stroke.repeat) return true;
+    this.useModifiers();
+    this.paste = stroke;
+    return false;
   }
 
   private pressOther(stroke: KeyStroke): void {
@@ -169,6 +216,8 @@ export class TakeoverKeys {
 
   private up(stroke: KeyStroke): { exit: boolean; taken: boolean } {
     const { code, key } = stroke;
+    // A browser that tells of no paste leaves the keys to the machine.
+    if (this.paste !== null) this.inputs = [...this.pasted("")];
     const modifier = this.waiting.get(code);
     this.waiting.delete(code);
     if (this.escape !== null && key === "Escape") this.escape.up = true;

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom -- happy-dom has no composition events
 /** A takeover in the page: what the machine is sent, and that nothing stays down there. */
-import { act, fireEvent, screen } from "@testing-library/react";
+import { act, createEvent, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { InputEvent } from "@/generated/vocabulary";
@@ -40,6 +40,20 @@ describe("a takeover", () => {
     expect(sent()).toEqual([{ kind: "type_text", text: "你" }]);
     expect(field.value).toBe("");
     expect(screen.getByRole<HTMLTextAreaElement>("textbox", { name: /Thought/ }).value).toBe("");
+  });
+
+  it("types what is pasted, once, and writes nothing into the page", () => {
+    const { field, sent, pass } = takeOver();
+    fireEvent.keyDown(field, { key: "Control", code: "ControlLeft", ctrlKey: true });
+    const key = createEvent.keyDown(field, { key: "v", code: "KeyV", ctrlKey: true });
+    fireEvent(field, key);
+    const paste = createEvent.paste(field, { clipboardData: { getData: () => "one\r\ntwo" } });
+    fireEvent(field, paste);
+    fireEvent.keyUp(field, { key: "v", code: "KeyV", ctrlKey: true });
+    fireEvent.keyUp(field, { key: "Control", code: "ControlLeft" });
+    pass(FRAME_MS);
+    expect([key.defaultPrevented, paste.defaultPrevented]).toEqual([false, true]);
+    expect(sent()).toEqual([{ kind: "type_text", text: "one\ntwo" }]);
   });
 
   it("offers no candidate to accept meanwhile", () => {

@@ -1,6 +1,6 @@
 /** During a takeover: inputs on their way to the machine, in order, moves at most one a picture frame. */
 
-import type { Button, InputEvent, Point } from "@/generated/vocabulary";
+import { MAX_TEXT, type Button, type InputEvent, type Point } from "@/generated/vocabulary";
 
 /** The longest batch the server takes. */
 const MAX_BATCH = 64;
@@ -37,11 +37,12 @@ export class InputQueue {
     this.push({ kind: "scroll", point, direction, amount });
   }
 
-  /** Inputs as they are; texts that follow each other are one. */
+  /** Inputs as they are; texts that follow each other are one, as far as the server takes it. */
   add(inputs: readonly InputEvent[]): void {
     for (const input of inputs) {
       const last = this.queue.at(-1);
-      if (input.kind === "type_text" && last?.kind === "type_text") this.queue.splice(-1, 1, { kind: "type_text", text: last.text + input.text });
+      const joins = input.kind === "type_text" && last?.kind === "type_text" && last.text.length + input.text.length <= MAX_TEXT;
+      if (joins) this.queue.splice(-1, 1, { kind: "type_text", text: last.text + input.text });
       else this.push(input);
     }
   }

@@ -1,5 +1,5 @@
 /** Keyboard and text of a takeover on their way to the machine, and that everything held there is let go. */
-import { useEffect, useMemo, type RefObject } from "react";
+import { useEffect, useMemo, useState, type RefObject } from "react";
 
 import { useWorkspace } from "@/features/annotate/use-workspace";
 import { isTyping } from "@/shared/commands/registry";
@@ -19,11 +19,12 @@ interface TakeoverInput {
 
 /** `field` has the focus meanwhile, so that input methods write into it. */
 export function useTakeoverInput(field: RefObject<HTMLTextAreaElement | null>): TakeoverInput {
-  const { send, dialog, connection } = useWorkspace();
+  const { send, dialog, connection, episode } = useWorkspace();
   const online = connection.phase === "online";
+  const [copiedThere] = useState(() => episode.steps.some(({ action, undone }) => action.kind === "set_clipboard" && !undone));
   const { queue, keys } = useMemo(
-    () => ({ queue: new InputQueue((inputs) => send({ type: "input", inputs })), keys: new TakeoverKeys(isMac()) }),
-    [send],
+    () => ({ queue: new InputQueue((inputs) => send({ type: "input", inputs })), keys: new TakeoverKeys(isMac(), copiedThere) }),
+    [send, copiedThere],
   );
 
   useEffect(() => {
@@ -68,6 +69,12 @@ function useKeyboard({ queue, keys }: TakeoverInput, field: RefObject<HTMLTextAr
       if (event instanceof CompositionEvent || event instanceof DomInputEvent) queue.add(keys.text(committedText(event)));
       if (field.current !== null && !(event instanceof DomInputEvent && event.isComposing)) field.current.value = "";
     };
+    const paste = (event: ClipboardEvent) => {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      queue.add(keys.pasted(event.clipboardData?.getData("text/plain") ?? ""));
+    };
+    const focused = () => keys.focused();
     const keepFocus = (event: FocusEvent) => {
       if (event.target !== field.current && isTyping(event.target)) field.current?.focus({ preventScroll: true });
     };
@@ -77,6 +84,8 @@ function useKeyboard({ queue, keys }: TakeoverInput, field: RefObject<HTMLTextAr
     input?.addEventListener("input", text);
     window.addEventListener("keydown", key, true);
     window.addEventListener("keyup", key, true);
+    document.addEventListener("paste", paste, true);
+    window.addEventListener("focus", focused);
     window.addEventListener("blur", releaseAll);
     document.addEventListener("visibilitychange", releaseAll);
     document.addEventListener("focusin", keepFocus);
@@ -86,6 +95,8 @@ function useKeyboard({ queue, keys }: TakeoverInput, field: RefObject<HTMLTextAr
       input?.removeEventListener("input", text);
       window.removeEventListener("keydown", key, true);
       window.removeEventListener("keyup", key, true);
+      document.removeEventListener("paste", paste, true);
+      window.removeEventListener("focus", focused);
       window.removeEventListener("blur", releaseAll);
       document.removeEventListener("visibilitychange", releaseAll);
       document.removeEventListener("focusin", keepFocus);

@@ -16,6 +16,7 @@ import { useCaret } from "@/shared/markers/use-caret";
 import type { BlobUrl } from "@/shared/ui/episode/thumbnail";
 
 import { marksOf, viewedObservation } from "./viewed-step";
+import { UNZOOMED, zoomBy, type Zoom } from "./fingers";
 import { PointerLayer } from "./pointer-layer";
 import { TakeoverLayer } from "./takeover-layer";
 import { TextObservation } from "./text-observation";
@@ -64,6 +65,7 @@ function frameOf({ episode, canAct }: Workspace): "takeover" | "autopilot" | und
 function Picture({ observation, room, stream, blobUrl }: Props & { observation: Observation | null; room: Size }) {
   const workspace = useWorkspace();
   const { episode, viewedStep } = workspace;
+  const [zoom, setZoom] = useState(UNZOOMED);
   const [still, setStill] = useState<HTMLImageElement | null>(null);
   const { hostRef, surface } = stream;
   const picture: Size = { width: observation?.width ?? 0, height: observation?.height ?? 0 };
@@ -71,17 +73,27 @@ function Picture({ observation, room, stream, blobUrl }: Props & { observation: 
   const live = viewedStep === null ? surface : null;
   const focus = useCaret(episode.steps.slice(0, viewedStep ?? undefined), blobUrl);
   return (
-    <div className={styles.picture} style={box} hidden={picture.width === 0} data-crisp={isCrisp(box, picture) || undefined}>
+    <div className={styles.picture} style={{ ...box, transform: transformOf(zoom) }} hidden={picture.width === 0} data-crisp={isCrisp(box, picture) || undefined}>
       <StoredFrame observation={observation} blobUrl={blobUrl} onPicture={setStill} />
       <div ref={hostRef} className={styles.live} hidden={live === null} />
       <MarkerLayer marks={marksOf(workspace)} picture={picture} displaySize={box} focus={focus} />
       {frameOf(workspace) === "takeover" ? (
         <TakeoverLayer picture={picture} />
       ) : (
-        <PointerLayer picture={picture} displaySize={box} source={live ?? still} />
+        <PointerLayer
+          picture={picture}
+          displaySize={box}
+          source={live ?? still}
+          onZoom={(move, { x, y }) => setZoom((before) => zoomBy(before, move, { x, y }, box))}
+        />
       )}
     </div>
   );
+}
+
+/** None where the picture has its own size, so that its pixels stay crisp. */
+function transformOf({ scale, x, y }: Zoom): string | undefined {
+  return scale === 1 ? undefined : `translate(${x}px, ${y}px) scale(${scale})`;
 }
 
 interface StoredFrameProps {

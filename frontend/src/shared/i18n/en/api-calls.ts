@@ -28,6 +28,7 @@ export const apiCallMessages = {
   "call.activate": "Let a revision propose in a pool",
   "call.probe": "Test a model server",
   "call.fleet": "List machines, hosts, images and quotas",
+  "call.prepared": "List what prepared model requests cost",
   "call.warm": "Keep machines of an image ready",
   "call.drain": "Empty a host",
   "call.reclaim": "Take a machine back",

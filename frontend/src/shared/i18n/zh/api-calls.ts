@@ -28,6 +28,7 @@ export const apiCallMessages = {
   "call.activate": "让某版本在任务池中提议",
   "call.probe": "测试模型服务器",
   "call.fleet": "列出机器、主机、镜像和配额",
+  "call.prepared": "列出预先发出的模型请求的开销",
   "call.warm": "让某镜像的机器保持就绪",
   "call.drain": "清空主机",
   "call.reclaim": "收回机器",
