@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('episodes', '0016_open_index'),
+        ('episodes', '0017_withdrawal'),
     ]
 
     operations = [
