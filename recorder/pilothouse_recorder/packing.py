@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from .audio.levels import measure_levels
 from .errors import RecorderError
 from .sessions import FRAMES, Session
 
@@ -24,6 +25,8 @@ def pack_session(session: Session, target: Path) -> None:
     row = {**session.manifest, "events": events}
     if session.speech is not None:
         row["speech"] = session.speech
+    if (levels := measure_levels(session.folder, session.events)) is not None:
+        row["levels"] = levels
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
         text = json.dumps(row, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
         archive.writestr(zipfile.ZipInfo(ROW, LONG_AGO), text, zipfile.ZIP_DEFLATED)

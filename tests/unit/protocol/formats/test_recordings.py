@@ -1,5 +1,6 @@
 """Recorded input becomes actions, and sessions become trajectories."""
 
+from base64 import b64decode, b64encode
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -259,3 +260,15 @@ def test_what_the_person_agreed_to_is_kept() -> None:
 def test_lost_sound_does_not_part_a_session() -> None:
     lost = {"kind": "audio.gap", "t_ns": 50 * MS, "t_error_ns": 0, "duration_ns": 9, "reason": "lost"}
     assert len(read(session(frame(0, "a"), lost, click(100))).steps) == 1
+
+
+def test_loudness_has_the_sessions_time_and_a_lower_rate_where_it_is_long() -> None:
+    def levels(values: bytes) -> Any:
+        run = {"t_ns": 500 * MS, "values": b64encode(values).decode()}
+        row = session(frame(0, "a"), click(100), levels={"rate": 20, "runs": [run]})
+        recorded: Any = read(row).task.parameters["recording"]
+        (found,) = recorded["levels"]
+        return found["begin"], found["rate"], b64decode(found["values"])
+
+    assert levels(bytes((1, 9, 3))) == (0.5, 20, bytes((1, 9, 3)))
+    assert levels(bytes((1, 9)) * 20_000) == (0.5, 10, bytes((9,)) * 20_000)
