@@ -118,6 +118,7 @@ Verb = Literal[
     "retention.on",
     "retention.ran",
     "sign_in.ended",
+    "speech.redacted",
     "step.judged",
     "step.mended",
     "task.adjudicated",

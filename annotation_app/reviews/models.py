@@ -9,6 +9,7 @@ from django.utils import timezone
 
 import protocol.actions.types
 import protocol.trajectory.segments
+import protocol.trajectory.speech
 from annotation_app.episodes.models import Episode
 from annotation_app.fields import DocumentField
 from annotation_app.reviews.schemas import CheckReport
@@ -62,6 +63,9 @@ class Opinion(models.Model):
     reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     decision = models.CharField(max_length=6, choices=Decision.choices)
     reason = models.TextField(blank=True)
+    thoughts: DocumentField[protocol.trajectory.speech.Thoughts | None] = DocumentField(
+        protocol.trajectory.speech.Thoughts, null=True, help_text="Of a recorded session, as this reviewer left them"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -116,6 +120,38 @@ class Fix(models.Model):
 
     def __str__(self) -> str:
         return f"{self.episode_id} {self.index} {self.revision}"
+
+
+class EditKind(models.TextChoices):
+    """What a revision of the thoughts of a recorded session changed."""
+
+    WRITE = "write"
+    SPLIT = "split"
+    MERGE = "merge"
+    ASSIGN = "assign"
+    RESTORE = "restore"
+
+
+class ThoughtRevision(models.Model):
+    """The thoughts of a recorded session from this revision on; the one before it comes back by undoing. Revision 0 is
+    what the import made of the words."""
+
+    episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="thought_revisions")
+    number = models.PositiveIntegerField()
+    kind = models.CharField(max_length=8, choices=EditKind.choices)
+    thought = models.PositiveIntegerField(help_text="Which thought; of restored ones, which revision")
+    thoughts: DocumentField[protocol.trajectory.speech.Thoughts] = DocumentField(protocol.trajectory.speech.Thoughts)
+    round = models.PositiveSmallIntegerField(help_text="In which round of reviewing it was made")
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    undone_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("number",)
+        constraints = [models.UniqueConstraint(fields=("episode", "number"), name="thought_revision_once")]
+
+    def __str__(self) -> str:
+        return f"{self.episode_id} {self.number}"
 
 
 class Cut(models.Model):

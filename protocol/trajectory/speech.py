@@ -60,6 +60,21 @@ class SpeechRecord(FrozenModel):
     thoughts: Thoughts = ()
 
 
+def is_session(trajectory: Trajectory) -> bool:
+    """Whether this is a session of the recorder."""
+    return isinstance(trajectory.task.parameters.get("recording"), dict)
+
+
+def without_levels(trajectory: Trajectory) -> Trajectory:
+    """The session without how loud it was."""
+    recorded: Any = trajectory.task.parameters["recording"]
+    if "levels" not in recorded:
+        return trajectory
+    kept = {name: value for name, value in recorded.items() if name != "levels"}
+    task = trajectory.task.model_copy(update={"parameters": {**trajectory.task.parameters, "recording": kept}})
+    return trajectory.model_copy(update={"task": task})
+
+
 def speech_of(trajectory: Trajectory) -> SpeechRecord | None:
     """The speech of a recorded session; None where nothing was said, or it is no session of the recorder. Raises
     ValidationError."""

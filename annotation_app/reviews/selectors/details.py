@@ -50,7 +50,7 @@ def review_details(*, user: User, episode_id: UUID) -> ReviewDetails:
     return ReviewDetails(
         episode=summary,
         round=len(rounds) + 1,
-        may=_may(user, episode),
+        may=may_do(user, episode),
         claim=claim_out(claim, user) if staff else None,
         rounds=tuple(
             RoundOut(
@@ -81,7 +81,8 @@ def job_out(job: Job) -> JobOut:
     return JobOut.model_validate({name: getattr(job, name) for name in JobOut.model_fields})
 
 
-def _may(user: User, episode: Episode) -> Literal["review", "mend", "look"]:
+def may_do(user: User, episode: Episode) -> Literal["review", "mend", "look"]:
+    """What this person may do with an episode now."""
     if episode.annotator_id == user.pk:
         return "mend" if episode.review == Review.RETURNED else "look"
     if episode.status != "finished" or episode.task.pool.practice or not user.has_role(Role.REVIEWER, Role.ADMIN):

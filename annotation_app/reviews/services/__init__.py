@@ -22,6 +22,8 @@ from annotation_app.reviews.services.jobs import (
     job_progress_set,
     jobs_stale,
 )
+from annotation_app.reviews.services.redaction import words_redact
+from annotation_app.reviews.services.thoughts import thoughts_edit
 
 __all__ = [
     "DuplicateMatch",
@@ -46,4 +48,6 @@ __all__ = [
     "review_resubmit",
     "step_fix",
     "task_adjudicate",
+    "thoughts_edit",
+    "words_redact",
 ]

@@ -579,6 +579,7 @@ export interface AuditPage {
     | "retention.on"
     | "retention.ran"
     | "sign_in.ended"
+    | "speech.redacted"
     | "step.judged"
     | "step.mended"
     | "task.adjudicated"
@@ -2615,12 +2616,15 @@ export interface Agreement {
 }
 /**
  * How far the two independent reviewers of an episode decide alike: in how many episodes both decided, the share of
- * them where they did alike, and Krippendorff's alpha (None where it cannot be told).
+ * them where they did alike, and Krippendorff's alpha (None where it cannot be told). Of recorded sessions: how many
+ * words both assigned to steps, and alpha of that.
  */
 export interface DecisionAgreement {
   episodes: number;
   share: number | null;
   alpha: number | null;
+  words: number;
+  words_alpha: number | null;
 }
 /**
  * A task that several people did: how far the two furthest apart agree.
@@ -4977,6 +4981,94 @@ export interface GuessOut {
 export interface GuessIn {
   pool?: number | null;
 }
+/**
+ * How loud it was: `rate` values a second from `begin` (seconds), 0 (silence) to 255 (full scale).
+ */
+export interface LoudnessRun {
+  begin: number;
+  rate: number;
+  values: string;
+}
+/**
+ * What was said in a recorded session and when, in seconds of the session (`duration`). `levels` are empty where
+ * no voice was recorded, or by an older recorder. `revision` is the one that holds; 0: what came in.
+ */
+export interface SpeechOut {
+  duration: number;
+  levels: LoudnessRun[];
+  words: unknown[][];
+  thoughts: ThoughtOut[];
+  steps: TimelineStep[];
+  revision: number;
+  revisions: ThoughtRevisionOut[];
+  may_edit: boolean;
+}
+/**
+ * A thought with its text. `written`: by a reviewer, else as it was heard. `step` is the step whose thought holds
+ * it, `steps` are those that it is about.
+ */
+export interface ThoughtOut {
+  begin: number;
+  end: number;
+  /**
+   * @minItems 2
+   * @maxItems 2
+   */
+  words: unknown[];
+  role: "plan" | "evaluation" | "correction" | "filler";
+  relation: ("before" | "during" | "after") | null;
+  steps: number[];
+  text: string;
+  written: boolean;
+  step: number | null;
+}
+/**
+ * When a step began and ended (seconds of the session), and its thought as reviewers left it.
+ */
+export interface TimelineStep {
+  index: number;
+  begin: number;
+  end: number;
+  thought: string;
+}
+/**
+ * A change of the thoughts: of which thought, or to which revision they were restored.
+ */
+export interface ThoughtRevisionOut {
+  number: number;
+  kind: "write" | "split" | "merge" | "assign" | "restore";
+  thought: number;
+  author: string;
+  created_at: string;
+  undone: boolean;
+}
+/**
+ * A change of a thought over a revision (`base`). write: it says `text`, or its words where that is null; split:
+ * the second part begins with `word`; merge: with the next one; assign: it is about `steps`; restore: all are as in
+ * `revision`; undo: as before the last change.
+ */
+export interface ThoughtEditIn {
+  base: number;
+  do: "write" | "split" | "merge" | "assign" | "restore" | "undo";
+  thought?: number;
+  text?: string | null;
+  word?: number;
+  /**
+   * @maxItems 1000
+   */
+  steps?: number[];
+  revision?: number;
+}
+/**
+ * The words to remove for good, by their place.
+ */
+export interface RedactionIn {
+  /**
+   * @minItems 1
+   * @maxItems 10000
+   */
+  words: number[];
+}
 
 /** What each route takes and answers, by its method and its path with `{}` for each parameter. */
 export interface Routes {
@@ -5250,4 +5342,7 @@ export interface Routes {
   "GET /design/balance": { body: undefined; answer: BalancePage };
   "POST /design/balance": { body: WantedSharesIn; answer: null };
   "POST /design/difficulties": { body: GuessIn; answer: GuessOut };
+  "GET /episodes/{}/speech": { body: undefined; answer: SpeechOut };
+  "POST /episodes/{}/review/thoughts": { body: ThoughtEditIn; answer: SpeechOut };
+  "POST /episodes/{}/review/redactions": { body: RedactionIn; answer: SpeechOut };
 }

@@ -71,9 +71,8 @@ def test_a_thought_is_reassigned() -> None:
     assert step_thoughts(WORDS, moved, 2) == ("I open Miller's mail.", "It opened. Now I close it.")
     none = assign_thought(THOUGHTS, 2, [], SPANS)
     assert step_thoughts(WORDS, none, 2) == ("I open Miller's mail.", "It opened.")
-    filler = assign_thought(
-        (CLOSE.model_copy(update={"role": "filler", "steps": (), "relation": None}),), 0, [1], SPANS
-    )
+    filler = CLOSE.model_copy(update={"role": "filler", "steps": (), "relation": None})
+    (filler,) = assign_thought((filler,), 0, [1], SPANS)
     assert (filler.role, filler.relation) == ("plan", "before")
     with pytest.raises(InvalidThoughts):
         assign_thought(THOUGHTS, 2, [2], SPANS)

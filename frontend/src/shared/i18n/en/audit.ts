@@ -187,6 +187,7 @@ export const auditMessages = {
   "audit.verb.retention.on": "Switched a retention rule on",
   "audit.verb.retention.ran": "A retention rule ran",
   "audit.verb.sign_in.ended": "Signed somebody out",
+  "audit.verb.speech.redacted": "Redacted words of a recorded session",
   "audit.verb.step.judged": "Judged a step",
   "audit.verb.step.mended": "Corrected a step",
   "audit.verb.task.adjudicated": "Chose the attempt that counts",

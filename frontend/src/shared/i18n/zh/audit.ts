@@ -187,6 +187,7 @@ export const auditMessages = {
   "audit.verb.retention.on": "启用了保留规则",
   "audit.verb.retention.ran": "保留规则已执行",
   "audit.verb.sign_in.ended": "结束了登录",
+  "audit.verb.speech.redacted": "永久删除了录制会话中的词语",
   "audit.verb.step.judged": "评价了步骤",
   "audit.verb.step.mended": "修正了步骤",
   "audit.verb.task.adjudicated": "选定了有效的尝试",

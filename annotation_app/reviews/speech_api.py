@@ -1,0 +1,36 @@
+"""The timeline of recorded sessions over HTTP: what was said, and changes of its thoughts."""
+
+from uuid import UUID
+
+from django.http import HttpRequest
+from ninja import Router
+
+from annotation_app.accounts.selectors import user_of
+from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
+from annotation_app.reviews import services
+from annotation_app.reviews.selectors.speech import speech_out
+from annotation_app.reviews.speech_schemas import RedactionIn, SpeechOut, ThoughtEditIn
+
+router = Router(tags=["reviews"])
+
+
+@router.get("/episodes/{uuid:episode_id}/speech", response=SpeechOut, auth=TOKEN_OR_SESSION_AUTH)
+def episode_speech(request: HttpRequest, episode_id: UUID) -> SpeechOut:
+    """What was said in a recorded session, and the thoughts as reviewers have left them."""
+    return speech_out(user=user_of(request), episode_id=episode_id)
+
+
+@router.post("/episodes/{uuid:episode_id}/review/thoughts", response=SpeechOut)
+def review_thoughts(request: HttpRequest, episode_id: UUID, body: ThoughtEditIn) -> SpeechOut:
+    """Change a thought of a recorded session, or take the last change back."""
+    user = user_of(request)
+    services.thoughts_edit(user=user, episode_id=episode_id, edit=body)
+    return speech_out(user=user, episode_id=episode_id)
+
+
+@router.post("/episodes/{uuid:episode_id}/review/redactions", response=SpeechOut)
+def review_redaction(request: HttpRequest, episode_id: UUID, body: RedactionIn) -> SpeechOut:
+    """Remove words of a recorded session for good."""
+    user = user_of(request)
+    services.words_redact(user=user, episode_id=episode_id, words=body.words)
+    return speech_out(user=user, episode_id=episode_id)
