@@ -6,20 +6,29 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from protocol.base import FrozenModel
-from protocol.trajectory.speech import LoudnessRun, Relation, Role, ThoughtText, Word
+from protocol.trajectory.speech import LoudnessRun, Relation, Role, ThoughtText
 
 EditWord = Literal["write", "split", "merge", "assign", "restore"]
 Place = Annotated[int, Field(ge=0, le=2**31 - 1)]
 MAX_REDACTED_WORDS = 10_000
 
 
+class WordOut(FrozenModel):
+    """A word and when it was said; a redacted one has no text."""
+
+    begin: float
+    end: float
+    text: str
+
+
 class ThoughtOut(FrozenModel):
-    """A thought with its text. `written`: by a reviewer, else as it was heard. `step` is the step whose thought holds
+    """A thought with its text, and the places of its words. `written`: by a reviewer, else as it was heard. `step` is the step whose thought holds
     it, `steps` are those that it is about."""
 
     begin: float
     end: float
-    words: tuple[int, int]
+    first_word: int
+    last_word: int
     role: Role
     relation: Relation | None
     steps: tuple[int, ...]
@@ -54,7 +63,7 @@ class SpeechOut(FrozenModel):
 
     duration: float
     levels: tuple[LoudnessRun, ...]
-    words: tuple[Word, ...]
+    words: tuple[WordOut, ...]
     thoughts: tuple[ThoughtOut, ...]
     steps: tuple[TimelineStep, ...]
     revision: int

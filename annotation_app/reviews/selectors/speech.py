@@ -15,7 +15,7 @@ from annotation_app.reviews.models import Claim, ThoughtRevision
 from annotation_app.reviews.selectors.details import may_do
 from annotation_app.reviews.selectors.opinions import is_blind
 from annotation_app.reviews.selectors.queue import claim_out
-from annotation_app.reviews.speech_schemas import SpeechOut, ThoughtOut, ThoughtRevisionOut, TimelineStep
+from annotation_app.reviews.speech_schemas import SpeechOut, ThoughtOut, ThoughtRevisionOut, TimelineStep, WordOut
 from protocol.trajectory.speech import (
     LoudnessRun,
     SpeechRecord,
@@ -90,10 +90,12 @@ def speech_out(*, user: User, episode_id: UUID) -> SpeechOut:
     return SpeechOut(
         duration=max(ends, default=0.0),
         levels=_levels(trajectory),
-        words=speech.words,
+        words=tuple(WordOut(begin=begin, end=end, text=text) for begin, end, text in speech.words),
         thoughts=tuple(
             ThoughtOut(
-                **one.model_dump(exclude={"text"}),
+                **one.model_dump(exclude={"text", "words"}),
+                first_word=one.words[0],
+                last_word=one.words[1],
                 text=thought_text(speech.words, one),
                 written=one.text is not None,
                 step=step_of_thought(one) if (step_of_thought(one) or 0) < len(spans) else None,

@@ -4996,7 +4996,7 @@ export interface LoudnessRun {
 export interface SpeechOut {
   duration: number;
   levels: LoudnessRun[];
-  words: unknown[][];
+  words: WordOut[];
   thoughts: ThoughtOut[];
   steps: TimelineStep[];
   revision: number;
@@ -5004,17 +5004,22 @@ export interface SpeechOut {
   may_edit: boolean;
 }
 /**
- * A thought with its text. `written`: by a reviewer, else as it was heard. `step` is the step whose thought holds
+ * A word and when it was said; a redacted one has no text.
+ */
+export interface WordOut {
+  begin: number;
+  end: number;
+  text: string;
+}
+/**
+ * A thought with its text, and the places of its words. `written`: by a reviewer, else as it was heard. `step` is the step whose thought holds
  * it, `steps` are those that it is about.
  */
 export interface ThoughtOut {
   begin: number;
   end: number;
-  /**
-   * @minItems 2
-   * @maxItems 2
-   */
-  words: unknown[];
+  first_word: number;
+  last_word: number;
   role: "plan" | "evaluation" | "correction" | "filler";
   relation: ("before" | "during" | "after") | null;
   steps: number[];

@@ -28,6 +28,7 @@ import { retentionMessages } from "./en/retention";
 import { reviewMessages } from "./en/review";
 import { sharedMessages } from "./en/shared";
 import { shellMessages } from "./en/shell";
+import { speechMessages } from "./en/speech";
 import { trialMessages } from "./en/trials";
 import { homeMessages } from "./en/home";
 import { wallMessages } from "./en/wall";
@@ -59,6 +60,7 @@ export const en = {
   ...poolMessages,
   ...promptMessages,
   ...reviewMessages,
+  ...speechMessages,
   ...branchMessages,
   ...reportMessages,
   ...dataMessages,

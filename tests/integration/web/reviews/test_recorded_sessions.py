@@ -111,7 +111,7 @@ def test_the_timeline_has_words_thoughts_steps_and_loudness(rosa: Reviewer, epis
         (9.0, f"{SAID[1][1]} {SAID[2][1]}"),
     ]
     assert found["levels"] == [{"begin": 1.0, "rate": 20.0, "values": "AP8="}]
-    assert found["words"][0] == [1.0, 1.15, "I"]
+    assert found["words"][0] == {"begin": 1.0, "end": 1.15, "text": "I"}
     assert (found["revision"], found["may_edit"], found["duration"]) == (0, True, 9.5)
 
 
@@ -163,7 +163,7 @@ def test_a_redacted_word_is_nowhere(world: World, rosa: Reviewer, episode: Episo
     edit(rosa, "split", 0, thought=0, word=3)
     rosa.mends(episode, 0, 0, f"{SECRET} wrote this.", action)
     redacted = rosa.post(f"/episodes/{ID}/review/redactions", words=[2])
-    assert redacted["words"][2] == [1.4, 1.55, ""]
+    assert redacted["words"][2] == {"begin": 1.4, "end": 1.55, "text": ""}
     assert texts(redacted)[:2] == ["I open", "mail."]
     assert [row["kind"] for row in redacted["revisions"]] == ["write", "split"]
     folder = write(tmp_path / "one")
