@@ -9,6 +9,9 @@ import { useI18n } from "@/shared/i18n/i18n";
 import styles from "./speech.module.css";
 import { clock, marksOf, wavePath } from "./time-axis";
 
+/** With more time in sight words have no room. */
+const READABLE_SECONDS = 12;
+
 type Props = {
   speech: SpeechOut;
   steps: readonly Step[];
@@ -32,7 +35,7 @@ export function Tracks({ speech, steps, zoom, now, currentStep, selected, onSeek
       <div className={styles.axis} style={{ width: `${100 * zoom}%` }}>
         <Ruler duration={duration} zoom={zoom} now={now} onSeek={onSeek} />
         <Wave speech={speech} duration={duration} />
-        <div className={styles.words} aria-hidden data-dense={speech.words.length / zoom > 60 || undefined}>
+        <div className={styles.words} aria-hidden data-dense={duration / zoom > READABLE_SECONDS || undefined} hidden={speech.words.length === 0}>
           {speech.words.map(({ begin, end, text }, index) => (
             <span key={index} style={span(begin, end)} data-redacted={text === "" || undefined}>
               {text}
@@ -126,6 +129,7 @@ function ThoughtTrack({ speech: { thoughts }, selected, onSelect, span }: Though
     onSelect(target);
     list.current?.querySelectorAll("button")[target]?.focus();
   };
+  if (thoughts.length === 0) return null;
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the keys belong to the buttons inside
     <div ref={list} className={styles.thoughts} role="group" aria-label={t("speech.thoughts")} onKeyDown={move}>
