@@ -17,7 +17,7 @@ SETTINGS, SESSIONS = "settings.json", "sessions"
 URL, TOKEN, TOKEN_FILE = "PILOTHOUSE_URL", "PILOTHOUSE_TOKEN", "PILOTHOUSE_TOKEN_FILE"
 
 
-CONSENT_VERSION = "2"
+CONSENT_VERSION = "3"
 """Of the text below. A new text needs a new version, and everybody's consent again."""
 CONSENT_TEXT = (
     "While it records, the recorder stores on this computer what your screens show, what you type and where you "
@@ -26,8 +26,8 @@ CONSENT_TEXT = (
     "Passwords that you type into web pages, other applications, ssh sessions, tmux or screen ARE stored: use `pause` "
     "before you type them, or cut them out afterwards. Nothing leaves this computer until you run `upload`, or "
     "`transcribe` with a server. What you upload is reviewed by people and used to train models. Sound is not "
-    "uploaded. You can review, cut and delete sessions before, and ask the platform's admin to delete what you "
-    "uploaded. Record only where everybody who may be heard or shown agrees."
+    "uploaded: only its words, and how loud it was twenty times a second. You can review, cut and "
+    "delete sessions before, and ask the platform's admin to delete what you uploaded. Record only where everybody who may be heard or shown agrees."
 )
 
 

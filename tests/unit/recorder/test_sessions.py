@@ -138,8 +138,10 @@ def test_packing_twice_gives_the_same_bytes_without_idle_moves(tmp_path: Path) -
     assert "levels" not in row, "no voice was recorded"
 
 
-def test_a_session_with_voice_has_loudness_and_no_sound(tmp_path: Path) -> None:
-    writer = SessionWriter(tmp_path / ID, MANIFEST)
+@pytest.mark.parametrize("version", ["2", "3"])
+def test_a_session_with_voice_has_loudness_where_the_person_agreed_and_no_sound(tmp_path: Path, version: str) -> None:
+    consent = {"version": version, "accepted_at": "2026-11-30T12:00:00Z"}
+    writer = SessionWriter(tmp_path / ID, {**MANIFEST, "consent": consent})
     writer.append(frame(0, "a" * 64), b"a")
     loud, half = array("h", [32_767, -32_768] * 4_000), array("h", [1_036] * 8_000)
     for t_ns, samples in ((0, loud), (SECOND // 2, half), (3 * SECOND, array("h", [0] * 800))):
@@ -149,6 +151,9 @@ def test_a_session_with_voice_has_loudness_and_no_sound(tmp_path: Path) -> None:
     pack_session(open_session(tmp_path / ID), tmp_path / "one.zip")
     with zipfile.ZipFile(tmp_path / "one.zip") as archive:
         row = json.loads(archive.read("session.json"))
+    if version == "2":
+        assert "levels" not in row
+        return
     levels = [(run["t_ns"], list(b64decode(run["values"]))) for run in row["levels"]["runs"]]
     assert levels == [(0, [255] * 10 + [127] * 10), (3 * SECOND, [0])]
     assert {one["kind"] for one in row["events"]} == {"screen.frame"}
