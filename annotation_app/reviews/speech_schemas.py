@@ -22,8 +22,8 @@ class WordOut(FrozenModel):
 
 
 class ThoughtOut(FrozenModel):
-    """A thought with its text, and the places of its words. `written`: by a reviewer, else as it was heard. `step` is the step whose thought holds
-    it, `steps` are those that it is about."""
+    """A thought with its text, and the places of its words. `written`: by a reviewer, else as it was heard. `step` is
+    the step whose thought holds it, `steps` are those that it is about."""
 
     begin: float
     end: float

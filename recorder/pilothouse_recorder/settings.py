@@ -27,7 +27,8 @@ CONSENT_TEXT = (
     "before you type them, or cut them out afterwards. Nothing leaves this computer until you run `upload`, or "
     "`transcribe` with a server. What you upload is reviewed by people and used to train models. Sound is not "
     "uploaded: only its words, and how loud it was twenty times a second. You can review, cut and "
-    "delete sessions before, and ask the platform's admin to delete what you uploaded. Record only where everybody who may be heard or shown agrees."
+    "delete sessions before, and ask the platform's admin to delete what you uploaded. Record only where everybody "
+    "who may be heard or shown agrees."
 )
 
 

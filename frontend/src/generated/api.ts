@@ -5012,8 +5012,8 @@ export interface WordOut {
   text: string;
 }
 /**
- * A thought with its text, and the places of its words. `written`: by a reviewer, else as it was heard. `step` is the step whose thought holds
- * it, `steps` are those that it is about.
+ * A thought with its text, and the places of its words. `written`: by a reviewer, else as it was heard. `step` is
+ * the step whose thought holds it, `steps` are those that it is about.
  */
 export interface ThoughtOut {
   begin: number;
