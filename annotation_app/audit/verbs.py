@@ -112,6 +112,8 @@ Verb = Literal[
     "pool.started",
     "pool.stopped",
     "quota.set",
+    "refinement.cancelled",
+    "refinement.started",
     "retention.deleted",
     "retention.made",
     "retention.off",

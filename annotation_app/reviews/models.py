@@ -12,6 +12,7 @@ import protocol.trajectory.segments
 import protocol.trajectory.speech
 from annotation_app.episodes.models import Episode
 from annotation_app.fields import DocumentField
+from annotation_app.policies.models import PolicyRevision
 from annotation_app.reviews.schemas import CheckReport
 from annotation_app.tasks.models import Pool, Task
 from protocol.trajectory.reviews import STEP_VERDICTS
@@ -130,6 +131,7 @@ class EditKind(models.TextChoices):
     MERGE = "merge"
     ASSIGN = "assign"
     RESTORE = "restore"
+    REFINE = "refine"
 
 
 class ThoughtRevision(models.Model):
@@ -191,10 +193,12 @@ class Adjudication(models.Model):
 
 
 class JobKind(models.TextChoices):
-    """check: an episode's acts are done again in a fresh sandbox; duplicates: a pool is searched for likenesses."""
+    """check: an episode's acts are done again in a fresh sandbox; duplicates: a pool is searched for likenesses;
+    refinement: a model makes the thoughts of a recorded session readable."""
 
     CHECK = "check"
     DUPLICATES = "duplicates"
+    REFINEMENT = "refinement"
 
 
 class JobState(models.TextChoices):
@@ -222,6 +226,10 @@ class Job(models.Model):
     done = models.PositiveIntegerField(default=0)
     error = models.TextField(blank=True)
     report: DocumentField[CheckReport | None] = DocumentField(CheckReport, null=True)
+    policy = models.ForeignKey(PolicyRevision, null=True, on_delete=models.PROTECT, related_name="+")
+    refined: DocumentField[protocol.trajectory.speech.RefinedThoughts | None] = DocumentField(
+        protocol.trajectory.speech.RefinedThoughts, null=True, help_text="Of a refinement, as far as it got"
+    )
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     heard_at = models.DateTimeField(default=timezone.now, help_text="When it was queued, or its worker got further")
@@ -231,13 +239,13 @@ class Job(models.Model):
         ordering = ("-created_at",)
         constraints = [
             models.UniqueConstraint(
-                fields=("episode",), condition=Q(status__in=("queued", "running")), name="check_at_a_time"
+                fields=("episode", "kind"), condition=Q(status__in=("queued", "running")), name="check_at_a_time"
             ),
             models.UniqueConstraint(
                 fields=("pool",), condition=Q(status__in=("queued", "running")), name="duplicates_at_a_time"
             ),
             models.CheckConstraint(
-                condition=Q(kind="check", episode__isnull=False, pool__isnull=True)
+                condition=Q(kind__in=("check", "refinement"), episode__isnull=False, pool__isnull=True)
                 | Q(kind="duplicates", episode__isnull=True, pool__isnull=False),
                 name="job_about_one",
             ),

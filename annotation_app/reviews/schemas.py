@@ -127,7 +127,7 @@ class JobOut(FrozenModel):
     """How a job stands."""
 
     id: UUID
-    kind: Literal["check", "duplicates"]
+    kind: Literal["check", "duplicates", "refinement"]
     status: JobStatus
     total: int
     done: int

@@ -5,10 +5,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from annotation_app.reviews.schemas import JobOut
 from protocol.base import FrozenModel
-from protocol.trajectory.speech import LoudnessRun, Relation, Role, ThoughtText
+from protocol.trajectory.speech import LoudnessRun, RefinedThought, Relation, Role, ThoughtText
 
-EditWord = Literal["write", "split", "merge", "assign", "restore"]
+EditWord = Literal["write", "split", "merge", "assign", "restore", "refine"]
 Place = Annotated[int, Field(ge=0, le=2**31 - 1)]
 MAX_REDACTED_WORDS = 10_000
 
@@ -89,3 +90,40 @@ class RedactionIn(FrozenModel):
     """The words to remove for good, by their place."""
 
     words: Annotated[tuple[Place, ...], Field(min_length=1, max_length=MAX_REDACTED_WORDS)]
+
+
+class RefiningModel(FrozenModel):
+    """A revision of a policy that can refine."""
+
+    id: int
+    label: str
+
+
+class RefinementOut(FrozenModel):
+    """The last refinement of a session's thoughts: how it stands, by which model (`policy`), and what it wrote so far;
+    and the models there are."""
+
+    job: JobOut | None
+    policy: int | None
+    models: tuple[RefiningModel, ...]
+    thoughts: tuple[RefinedThought, ...]
+
+
+class RefinementIn(FrozenModel):
+    """Which revision of a policy refines."""
+
+    policy: Annotated[int, Field(ge=1, le=2**31 - 1)]
+
+
+class AcceptedSentences(FrozenModel):
+    """Of a refined thought the sentences to take, by their place."""
+
+    thought: Place
+    sentences: Annotated[tuple[Place, ...], Field(min_length=1, max_length=100)]
+
+
+class RefinementAcceptIn(FrozenModel):
+    """What is taken of the last refinement, over a revision of the thoughts (`base`)."""
+
+    base: Place
+    thoughts: Annotated[tuple[AcceptedSentences, ...], Field(min_length=1, max_length=10_000)]

@@ -51,6 +51,25 @@ class SpokenThought(FrozenModel):
 Thoughts = tuple[SpokenThought, ...]
 
 
+class RefinedText(FrozenModel):
+    """A sentence that a model wrote of what was said, and where it comes from."""
+
+    text: ThoughtText
+    support: Literal["verbatim", "paraphrased", "added"]
+
+
+class RefinedThought(FrozenModel):
+    """A thought as it was `said`, and as a model refined it. `problem` says why it stayed as it was said."""
+
+    thought: int = Field(ge=0)
+    said: ThoughtText
+    sentences: tuple[RefinedText, ...]
+    problem: str = ""
+
+
+RefinedThoughts = tuple[RefinedThought, ...]
+
+
 class SpeechRecord(FrozenModel):
     """The speech of a session, as `task.parameters["recording"]["speech"]` holds it."""
 
@@ -201,6 +220,20 @@ def redact_thoughts(words: Sequence[Word], thoughts: Thoughts, redacted: Iterabl
             thought = thought.model_copy(update={"text": text})
         found.append(thought)
     return tuple(found)
+
+
+def redact_refined(
+    words: Sequence[Word], thoughts: Iterable[Thoughts], refined: RefinedThoughts, redacted: Iterable[int]
+) -> RefinedThoughts:
+    """What a model wrote, without what it wrote of thoughts that held these words, in any version."""
+    gone = set(redacted)
+    holding = {
+        thought_text(words, one)
+        for version in thoughts
+        for one in version
+        if gone.intersection(range(one.words[0], one.words[1] + 1))
+    }
+    return tuple(one for one in refined if one.said not in holding)
 
 
 def with_thoughts(trajectory: Trajectory, speech: SpeechRecord, thoughts: Thoughts) -> Trajectory:

@@ -10,7 +10,7 @@ from annotation_app.accounts.selectors import can_see_all_work
 from annotation_app.episodes.models import Episode, Review
 from annotation_app.episodes.selectors import episode_of, episode_summaries
 from annotation_app.episodes.selectors.trajectories import steps_of
-from annotation_app.reviews.models import Adjudication, Claim, Duplicate, Fix, Job, Remark
+from annotation_app.reviews.models import Adjudication, Claim, Duplicate, Fix, Job, JobKind, Remark
 from annotation_app.reviews.schemas import (
     Change,
     FixOut,
@@ -46,7 +46,7 @@ def review_details(*, user: User, episode_id: UUID) -> ReviewDetails:
         remarks = remarks.filter(Q(round__lte=len(rounds)) | Q(reviewer=user))
     claim = Claim.objects.select_related("reviewer").filter(episode=episode).first()
     (summary,) = episode_summaries(ids=[episode.pk])
-    check = Job.objects.filter(episode=episode).first()
+    check = Job.objects.filter(episode=episode, kind=JobKind.CHECK).first()
     return ReviewDetails(
         episode=summary,
         round=len(rounds) + 1,

@@ -9,13 +9,14 @@ from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
 from annotation_app.episodes.models import Episode, Source, Step
 from annotation_app.errors import Conflict, Invalid
-from annotation_app.reviews.models import Fix, Opinion, ThoughtRevision
+from annotation_app.reviews.models import Fix, Job, Opinion, ThoughtRevision
 from annotation_app.reviews.selectors.speech import recorded_session
 from annotation_app.reviews.services.access import correctable_episode
 from annotation_app.tasks.models import Task
 from protocol.trajectory.speech import (
     SpeechRecord,
     Thoughts,
+    redact_refined,
     redact_text,
     redact_thoughts,
     redact_words,
@@ -52,6 +53,10 @@ def words_redact(*, user: User, episode_id: UUID, words: Collection[int]) -> Non
     for fix in Fix.objects.filter(episode=episode, index__in=touched):
         fix.thought, fix.reason = redact_text(fix.thought, secrets), redact_text(fix.reason, secrets)
         fix.save(update_fields=["thought", "reason"])
+    versions = (speech.thoughts, *(row.thoughts for row in revisions))
+    for job in Job.objects.filter(episode=episode, refined__isnull=False):
+        job.refined = redact_refined(speech.words, versions, job.refined or (), gone)
+        job.save(update_fields=["refined"])
     for revision in revisions:
         revision.thoughts = redact_thoughts(speech.words, revision.thoughts, gone)
     ThoughtRevision.objects.bulk_update(revisions, ["thoughts"])

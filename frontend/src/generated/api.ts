@@ -573,6 +573,8 @@ export interface AuditPage {
     | "pool.started"
     | "pool.stopped"
     | "quota.set"
+    | "refinement.cancelled"
+    | "refinement.started"
     | "retention.deleted"
     | "retention.made"
     | "retention.off"
@@ -2442,7 +2444,7 @@ export interface FixOut {
  */
 export interface JobOut {
   id: string;
-  kind: "check" | "duplicates";
+  kind: "check" | "duplicates" | "refinement";
   status: "queued" | "running" | "done" | "cancelled" | "failed";
   total: number;
   done: number;
@@ -5041,7 +5043,7 @@ export interface TimelineStep {
  */
 export interface ThoughtRevisionOut {
   number: number;
-  kind: "write" | "split" | "merge" | "assign" | "restore";
+  kind: "write" | "split" | "merge" | "assign" | "restore" | "refine";
   thought: number;
   author: string;
   created_at: string;
@@ -5073,6 +5075,67 @@ export interface RedactionIn {
    * @maxItems 10000
    */
   words: number[];
+}
+/**
+ * A sentence that a model wrote of what was said, and where it comes from.
+ */
+export interface RefinedText {
+  text: string;
+  support: "verbatim" | "paraphrased" | "added";
+}
+/**
+ * A thought as it was `said`, and as a model refined it. `problem` says why it stayed as it was said.
+ */
+export interface RefinedThought {
+  thought: number;
+  said: string;
+  sentences: RefinedText[];
+  problem: string;
+}
+/**
+ * The last refinement of a session's thoughts: how it stands, by which model (`policy`), and what it wrote so far;
+ * and the models there are.
+ */
+export interface RefinementOut {
+  job: JobOut | null;
+  policy: number | null;
+  models: RefiningModel[];
+  thoughts: RefinedThought[];
+}
+/**
+ * A revision of a policy that can refine.
+ */
+export interface RefiningModel {
+  id: number;
+  label: string;
+}
+/**
+ * Which revision of a policy refines.
+ */
+export interface RefinementIn {
+  policy: number;
+}
+/**
+ * Of a refined thought the sentences to take, by their place.
+ */
+export interface AcceptedSentences {
+  thought: number;
+  /**
+   * @minItems 1
+   * @maxItems 100
+   */
+  sentences: number[];
+}
+/**
+ * What is taken of the last refinement, over a revision of the thoughts (`base`).
+ */
+export interface RefinementAcceptIn {
+  base: number;
+  /**
+   * @minItems 1
+   * @maxItems 10000
+   */
+  thoughts: AcceptedSentences[];
 }
 
 /** What each route takes and answers, by its method and its path with `{}` for each parameter. */
@@ -5350,4 +5413,7 @@ export interface Routes {
   "GET /episodes/{}/speech": { body: undefined; answer: SpeechOut };
   "POST /episodes/{}/review/thoughts": { body: ThoughtEditIn; answer: SpeechOut };
   "POST /episodes/{}/review/redactions": { body: RedactionIn; answer: SpeechOut };
+  "GET /episodes/{}/review/refinement": { body: undefined; answer: RefinementOut };
+  "POST /episodes/{}/review/refinement": { body: RefinementIn; answer: RefinementOut };
+  "POST /episodes/{}/review/refinement/accepted": { body: RefinementAcceptIn; answer: SpeechOut };
 }

@@ -14,6 +14,7 @@ import { ErrorState } from "@/shared/ui/states";
 
 import { speechQuery, useSpeechChange } from "./api";
 import { speechCommands } from "./commands";
+import { RefinementPanel } from "./refinement-panel";
 import { RevisionList } from "./revision-list";
 import styles from "./speech.module.css";
 import { ThoughtEditor } from "./thought-editor";
@@ -82,7 +83,10 @@ function LoadedTimeline({ episodeId, steps, current, onReach, speech }: Props & 
       </div>
       <Tracks speech={speech} steps={steps} zoom={zoom} now={cursor.now} currentStep={current} selected={hasThoughts ? selected : -1} onSeek={seek} onSelect={select} />
       {hasThoughts ? (
-        <ThoughtEditor speech={speech} place={selected} word={word} onWord={setWord} currentStep={current} change={change} />
+        <>
+          <ThoughtEditor speech={speech} place={selected} word={word} onWord={setWord} currentStep={current} change={change} />
+          <RefinementPanel episodeId={episodeId} speech={speech} place={selected} change={change} />
+        </>
       ) : (
         <p className={styles.none}>{t("speech.nothing_said")}</p>
       )}

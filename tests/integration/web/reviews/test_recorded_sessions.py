@@ -4,15 +4,20 @@ a third adjudicates, and what is exported has the thoughts as reviewers left the
 import hashlib
 import io
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import httpx
 import pytest
 from django.db import DatabaseError, connection, transaction
 from PIL import Image
 
+from agent_backend.refinement.refiner import Refiner
 from annotation_app.episodes.models import Episode, Step
+from annotation_app.policies.services import policy_ensure
+from annotation_app.reviews import refinement
 from annotation_app.reviews.models import ThoughtRevision
 from annotation_app.tasks.models import Pool
 from protocol.trajectory.trajectories import Trajectory
@@ -212,3 +217,78 @@ def test_reviewers_who_leave_the_same_thoughts_agree(episode: Episode, reviewers
         last = one.decides(episode, "accept")
     assert last["review"] == "accepted"
     assert ThoughtRevision.objects.count() == 2
+
+
+class RefiningServer:
+    """Answers by a script: what each thought becomes. It goes away after `left` requests."""
+
+    def __init__(self) -> None:
+        self.left, self.asked = 99, list[str]()
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        said = json.loads(request.content)["messages"][1]["content"].rpartition("Said: ")[2]
+        self.left -= 1
+        if self.left < 0:
+            return httpx.Response(400, json={"error": {"message": "gone"}})
+        self.asked.append(said)
+        events = (
+            {"index": 0, "delta": {"content": f"{said} This brings the whole work forward."}},
+            {"index": 0, "delta": {}, "finish_reason": "stop"},
+        )
+        body = "".join(f"data: {json.dumps({'choices': [event]})}\n\n" for event in events) + "data: [DONE]\n\n"
+        return httpx.Response(200, headers={"content-type": "text/event-stream"}, text=body)
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> RefiningServer:
+    """A model that is registered, and its server."""
+    made = RefiningServer()
+    transport = httpx.MockTransport(made)
+    monkeypatch.setattr(refinement, "Refiner", partial(Refiner, transport=transport))
+    policy_ensure(name="writer", revision="1", dialect="ui_tars_1_5", base_url="http://writer/v1", model="writer")
+    return made
+
+
+def refine(one: Reviewer) -> Any:
+    (choice,) = one.get(f"/episodes/{ID}/review/refinement")["models"]
+    return one.post(f"/episodes/{ID}/review/refinement", policy=choice["id"])
+
+
+def accept(one: Reviewer, base: int, thought: int, *sentences: int) -> Any:
+    chosen = [{"thought": thought, "sentences": sentences}]
+    return one.post(f"/episodes/{ID}/review/refinement/accepted", base=base, thoughts=chosen)
+
+
+def test_thoughts_are_refined_and_accepted_by_sentence(
+    rosa: Reviewer, episode: Episode, model: RefiningServer, tmp_path: Path
+) -> None:
+    model.left = 1
+    broken = refine(rosa)
+    assert (broken["job"]["status"], broken["job"]["done"], len(broken["thoughts"])) == ("failed", 1, 1)
+    model.left = 99
+    refined = refine(rosa)
+    assert (refined["job"]["status"], refined["job"]["done"], refined["job"]["total"]) == ("done", 3, 3)
+    assert model.asked == [text for _, text in SAID], "what was known is not asked for again"
+    assert [one["support"] for one in refined["thoughts"][1]["sentences"]] == ["verbatim", "added"]
+    assert texts(speech(rosa)) == [text for _, text in SAID], "nothing changes before a reviewer accepts"
+    both = accept(rosa, 0, 1, 0, 1)
+    assert texts(both)[1] == "It opened. This brings the whole work forward."
+    assert [row["kind"] for row in both["revisions"]] == ["refine"]
+    assert accept(rosa, 1, 1, 0)["code"] == "thoughts_conflict", "it says something else now"
+    edit(rosa, "undo", 1)
+    assert accept(rosa, 0, 1, 2)["code"] == "bad_thought"
+    assert texts(accept(rosa, 0, 0, 0))[0] == SAID[0][1]
+    rosa.post(f"/episodes/{ID}/review/redactions", words=[2])
+    left = rosa.get(f"/episodes/{ID}/review/refinement")["thoughts"]
+    assert [one["thought"] for one in left] == [1, 2], "what was written of a redacted word is gone"
+
+
+def test_a_refinement_by_another_reviewer_is_not_seen_blind(
+    episode: Episode, reviewers: list[Reviewer], model: RefiningServer
+) -> None:
+    rosa, rita, _ = reviewers
+    edit(rosa, "write", 0, thought=1, text="It is open.")
+    assert refine(rosa)["job"]["status"] == "done"
+    rosa.decides(episode, "accept")
+    assert rita.get(f"/episodes/{ID}/review/refinement")["job"] is None
+    assert accept(rita, 0, 1, 0)["code"] == "not_found"

@@ -181,6 +181,8 @@ export const auditMessages = {
   "audit.verb.pool.started": "Started a pool",
   "audit.verb.pool.stopped": "Stopped a pool",
   "audit.verb.quota.set": "Set a quota",
+  "audit.verb.refinement.cancelled": "Cancelled the refinement of thoughts",
+  "audit.verb.refinement.started": "Started the refinement of a recorded session’s thoughts",
   "audit.verb.retention.deleted": "Deleted a retention rule",
   "audit.verb.retention.made": "Created a retention rule",
   "audit.verb.retention.off": "Switched a retention rule off",

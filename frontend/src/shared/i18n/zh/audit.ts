@@ -181,6 +181,8 @@ export const auditMessages = {
   "audit.verb.pool.started": "开启了任务池",
   "audit.verb.pool.stopped": "停止了任务池",
   "audit.verb.quota.set": "设置了配额",
+  "audit.verb.refinement.cancelled": "取消了想法润色",
+  "audit.verb.refinement.started": "开始润色录制会话的想法",
   "audit.verb.retention.deleted": "删除了保留规则",
   "audit.verb.retention.made": "新建了保留规则",
   "audit.verb.retention.off": "关闭了保留规则",
