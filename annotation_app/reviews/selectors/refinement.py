@@ -27,7 +27,7 @@ def last_refinement(episode: Episode, user: User) -> Job | None:
 
 def refining_models() -> QuerySet[PolicyRevision]:
     """The revisions that can refine, the newest first: those of an OpenAI-compatible server."""
-    return PolicyRevision.objects.filter(provider=Provider.OPENAI_COMPATIBLE, retired_at__isnull=True)
+    return PolicyRevision.objects.filter(provider=Provider.OPENAI_COMPATIBLE, scripted=False, retired_at__isnull=True)
 
 
 def refinement_out(*, user: User, episode_id: UUID) -> RefinementOut:
