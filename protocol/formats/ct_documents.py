@@ -31,10 +31,10 @@ def records(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record]:
     images: list[BlobRef] = []
     parts = [f"# {_plain(trajectory.task.instruction)}"]
     for number, step in enumerate(steps, start=1):
-        if (shown := step.before.screenshot) is not None:
-            name = f"step-{number}.{EXTENSIONS[shown.media_type]}"
-            files[f"{trajectory.id}/{name}"] = shown
-            images.append(shown)
+        if (screenshot := step.before.screenshot) is not None:
+            name = f"step-{number}.{EXTENSIONS[screenshot.media_type]}"
+            files[f"{trajectory.id}/{name}"] = screenshot
+            images.append(screenshot)
             parts.append(f"![]({name})")
         parts += _texts(step)
     if trajectory.answer:

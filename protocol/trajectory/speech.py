@@ -59,10 +59,10 @@ class RefinedText(FrozenModel):
 
 
 class RefinedThought(FrozenModel):
-    """A thought as it was `said`, and as a model refined it. `problem` says why it stayed as it was said."""
+    """A thought as it was said (`original`), and as a model refined it. `problem` says why it stayed as it was said."""
 
     thought: int = Field(ge=0)
-    said: ThoughtText
+    original: ThoughtText
     sentences: tuple[RefinedText, ...]
     problem: str = ""
 
@@ -89,8 +89,8 @@ def without_levels(trajectory: Trajectory) -> Trajectory:
     recorded: Any = trajectory.task.parameters["recording"]
     if "levels" not in recorded:
         return trajectory
-    kept = {name: value for name, value in recorded.items() if name != "levels"}
-    task = trajectory.task.model_copy(update={"parameters": {**trajectory.task.parameters, "recording": kept}})
+    remaining = {name: value for name, value in recorded.items() if name != "levels"}
+    task = trajectory.task.model_copy(update={"parameters": {**trajectory.task.parameters, "recording": remaining}})
     return trajectory.model_copy(update={"task": task})
 
 
@@ -227,13 +227,13 @@ def redact_refined(
 ) -> RefinedThoughts:
     """What a model wrote, without what it wrote of thoughts that held these words, in any version."""
     gone = set(redacted)
-    holding = {
+    affected = {
         thought_text(words, one)
         for version in thoughts
         for one in version
         if gone.intersection(range(one.words[0], one.words[1] + 1))
     }
-    return tuple(one for one in refined if one.said not in holding)
+    return tuple(one for one in refined if one.original not in affected)
 
 
 def with_thoughts(trajectory: Trajectory, speech: SpeechRecord, thoughts: Thoughts) -> Trajectory:
@@ -261,13 +261,13 @@ def with_speech(trajectory: Trajectory, speech: SpeechRecord) -> Trajectory:
 def speech_of_part(speech: SpeechRecord, first: int, last: int) -> SpeechRecord:
     """What was said of the steps from `first` to `last`, numbered from 0; all other words are gone."""
     thoughts = []
-    kept: set[int] = set()
+    remaining: set[int] = set()
     for thought in speech.thoughts:
         steps = tuple(step - first for step in thought.steps if first <= step <= last)
         if steps:
             thoughts.append(thought.model_copy(update={"steps": steps}))
-            kept.update(range(thought.words[0], thought.words[1] + 1))
-    words = redact_words(speech.words, set(range(len(speech.words))) - kept)
+            remaining.update(range(thought.words[0], thought.words[1] + 1))
+    words = redact_words(speech.words, set(range(len(speech.words))) - remaining)
     return speech.model_copy(update={"words": words, "thoughts": tuple(thoughts)})
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from .audio.levels import measure_levels
 from .errors import RecorderError
+from .levels import measure_levels
 from .sessions import FRAMES, Session
 
 ROW, IMAGES = "session.json", "images"

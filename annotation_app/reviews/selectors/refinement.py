@@ -1,5 +1,7 @@
 """How the refinement of a session's thoughts stands."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -8,12 +10,15 @@ from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.episodes.models import Episode
 from annotation_app.episodes.selectors import episode_of
+from annotation_app.errors import NotFound
 from annotation_app.policies.models import PolicyRevision, Provider
 from annotation_app.reviews.models import Job, JobKind
 from annotation_app.reviews.selectors.details import job_out
 from annotation_app.reviews.selectors.opinions import is_blind
-from annotation_app.reviews.selectors.speech import recorded_session
+from annotation_app.reviews.selectors.speech import recorded_session, thoughts_of
 from annotation_app.reviews.speech_schemas import RefinementOut, RefiningModel
+from protocol.trajectory.speech import RefinedThought, SpeechRecord, thought_text
+from protocol.trajectory.trajectories import Trajectory
 
 
 def last_refinement(episode: Episode, user: User) -> Job | None:
@@ -23,6 +28,38 @@ def last_refinement(episode: Episode, user: User) -> Job | None:
     if is_blind(user, episode):
         found = found.filter(requested_by=user)
     return found.first()
+
+
+@dataclass(frozen=True)
+class RefinementPlan:
+    """What a worker refines and with which model: `texts` of thoughts by their place, the step that each is about
+    (`steps`), and what is refined already."""
+
+    base_url: str
+    model: str
+    trajectory: Trajectory
+    texts: Mapping[int, str]
+    steps: Mapping[int, int]
+    refined: Mapping[int, RefinedThought]
+
+
+def refinement_plan(job_id: UUID) -> RefinementPlan:
+    """The plan of a refinement, of the thoughts as its requester sees them. Raises NotFound."""
+    job = Job.objects.select_related("policy", "requested_by", "episode__task__pool").get(pk=job_id)
+    if job.episode is None or job.policy is None:
+        raise NotFound("This is no refinement.")
+    trajectory, _ = recorded_session(job.episode.pk)
+    speech, thoughts = thoughts_of(job.episode, job.requested_by) or (SpeechRecord(), ())
+    about = {place: one for place, one in enumerate(thoughts) if one.steps}
+    texts = {place: thought_text(speech.words, one) for place, one in about.items()}
+    return RefinementPlan(
+        base_url=job.policy.base_url,
+        model=job.policy.model,
+        trajectory=trajectory,
+        texts=texts,
+        steps={place: min(one.steps[0], len(trajectory.steps) - 1) for place, one in about.items()},
+        refined={one.thought: one for one in job.refined or () if texts.get(one.thought) == one.original},
+    )
 
 
 def refining_models() -> QuerySet[PolicyRevision]:

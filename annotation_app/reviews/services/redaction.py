@@ -41,7 +41,7 @@ def words_redact(*, user: User, episode_id: UUID, words: Collection[int]) -> Non
         raise Conflict("These words were redacted before.", code="already_redacted")
     secrets = [speech.words[place][2] for place in gone]
     revisions = list(episode.thought_revisions.all())
-    touched = _steps_holding(gone, speech.thoughts, *(row.thoughts for row in revisions))
+    touched = _affected_steps(gone, speech.thoughts, *(row.thoughts for row in revisions))
     redacted = speech.model_copy(
         update={
             "words": redact_words(speech.words, gone),
@@ -67,7 +67,7 @@ def words_redact(*, user: User, episode_id: UUID, words: Collection[int]) -> Non
     audit_record(actor=user, verb="speech.redacted", subject=f"episode:{episode_id}", details={"words": len(gone)})
 
 
-def _steps_holding(gone: Collection[int], *versions: Thoughts) -> set[int]:
+def _affected_steps(gone: Collection[int], *versions: Thoughts) -> set[int]:
     """The steps whose thought held one of these words, in any version."""
     return {
         step

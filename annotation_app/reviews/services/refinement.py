@@ -69,7 +69,7 @@ def _take(
 ) -> Thoughts:
     if refined is None or accepted.thought >= len(thoughts):
         raise NotFound("There is no such thought.")
-    if thought_text(speech.words, thoughts[accepted.thought]) != refined.said:
+    if thought_text(speech.words, thoughts[accepted.thought]) != refined.original:
         raise Conflict("The thought was changed since.", code="thoughts_conflict")
     if any(place >= len(refined.sentences) for place in accepted.sentences):
         raise Invalid("There is no such sentence.", code="bad_thought")

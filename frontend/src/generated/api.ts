@@ -5084,11 +5084,11 @@ export interface RefinedText {
   support: "verbatim" | "paraphrased" | "added";
 }
 /**
- * A thought as it was `said`, and as a model refined it. `problem` says why it stayed as it was said.
+ * A thought as it was said (`original`), and as a model refined it. `problem` says why it stayed as it was said.
  */
 export interface RefinedThought {
   thought: number;
-  said: string;
+  original: string;
   sentences: RefinedText[];
   problem: string;
 }

@@ -24,13 +24,13 @@ export function RefinementPanel({ episodeId, speech, place, change }: Props) {
   if (error) return <Problem error={error} />;
   if (!data) return null;
   const refined = data.thoughts.find(({ thought }) => thought === place);
-  const isCurrent = refined !== undefined && refined.said === speech.thoughts[place]?.text;
+  const isCurrent = refined !== undefined && refined.original === speech.thoughts[place]?.text;
   return (
     <details className={styles.history} open={data.job !== null}>
       <summary>{t("speech.refinement")}</summary>
       <div className={styles.form}>
         <StartBar episodeId={episodeId} refinement={data} />
-        {isCurrent && <RefinedSentences key={`${place} ${refined.said}`} refined={refined} speech={speech} change={change} />}
+        {isCurrent && <RefinedSentences key={`${place} ${refined.original}`} refined={refined} speech={speech} change={change} />}
       </div>
     </details>
   );

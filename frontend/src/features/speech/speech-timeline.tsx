@@ -114,9 +114,9 @@ function useCursor({ steps, duration }: SpeechOut, current: number, onReach: (st
   const isOver = now >= duration;
   const running = playing && !isOver;
   const reached = stepAt(steps, now);
-  const [shown, setShown] = useState(current);
-  if (shown !== current) {
-    setShown(current);
+  const [lastStep, setLastStep] = useState(current);
+  if (lastStep !== current) {
+    setLastStep(current);
     if (reached !== current && steps[current]) setNow(steps[current].begin);
   }
   useEffect(() => {

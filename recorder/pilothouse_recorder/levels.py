@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..sessions import content_path
+from .sessions import content_path
 
 RATE = 20
 """Values a second."""
