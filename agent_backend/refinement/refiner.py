@@ -106,14 +106,14 @@ async def refine_trajectory(
 ) -> Trajectory:
     """The trajectory with refined thoughts. What was said stays in the task's parameters, with the source of every
     sentence. Raises PolicyUnavailable and PolicyRejected."""
-    names = _typed_names(trajectory.steps)
+    names = typed_names(trajectory.steps)
     steps: list[Step] = []
     sources: list[dict[str, Any]] = []
     for step in trajectory.steps:
         if not step.thought.strip():
             steps.append(step)
             continue
-        action = json.dumps(step.action.model_dump(mode="json", exclude_none=True), ensure_ascii=False)
+        action = describe_step_action(step)
         refined = await refiner.refine(step.thought, trajectory.task.instruction, action, names)
         steps.append(step.model_copy(update={"thought": refined.text(drop_added=drop_added)}))
         sources.append({"step": step.index, **asdict(refined)})
@@ -127,7 +127,12 @@ async def refine_trajectory(
     return trajectory.model_copy(update={"steps": tuple(steps), "task": task})
 
 
-def _typed_names(steps: tuple[Step, ...]) -> frozenset[str]:
+def describe_step_action(step: Step) -> str:
+    """A step's action as the model is told it."""
+    return json.dumps(step.action.model_dump(mode="json", exclude_none=True), ensure_ascii=False)
+
+
+def typed_names(steps: tuple[Step, ...]) -> frozenset[str]:
     """Names that the person typed: a refined thought must not change them. Ordinary words, in lower case and without
     digits, are none."""
     typed = (word.strip(".,") for step in steps for word in str(getattr(step.action, "text", "")).split())

@@ -24,6 +24,14 @@ def duplicates_job(job_id: str, pool_id: int) -> None:
     duplicates_run(job_id=UUID(job_id), pool_id=pool_id)
 
 
+@app.task(name="reviews.refine")
+def refinement_job(job_id: str) -> None:
+    """Refine the thoughts of one recorded session."""
+    from annotation_app.reviews.refinement import refinement_run  # with the clients of models
+
+    refinement_run(job_id=UUID(job_id))
+
+
 @app.task(name="reviews.stale")
 def jobs_stale_job() -> None:
     """Let jobs fail whose worker went away."""
@@ -44,3 +52,9 @@ def duplicates_start(*, user: Any, pool_id: int) -> JobOut:
     duplicates_job.delay(str(job.pk), pool_id)
     job.refresh_from_db()
     return job_out(job)
+
+
+def refinement_start(*, user: Any, episode_id: UUID, policy_id: int) -> None:
+    """Ask for a refinement and have it done. Raises NotFound, Forbidden, Invalid and Conflict."""
+    job = services.refinement_request(user=user, episode_id=episode_id, policy_id=policy_id)
+    refinement_job.delay(str(job.pk))

@@ -9,8 +9,10 @@ from django.utils import timezone
 
 import protocol.actions.types
 import protocol.trajectory.segments
+import protocol.trajectory.speech
 from annotation_app.episodes.models import Episode
 from annotation_app.fields import DocumentField
+from annotation_app.policies.models import PolicyRevision
 from annotation_app.reviews.schemas import CheckReport
 from annotation_app.tasks.models import Pool, Task
 from protocol.trajectory.reviews import STEP_VERDICTS
@@ -62,6 +64,9 @@ class Opinion(models.Model):
     reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     decision = models.CharField(max_length=6, choices=Decision.choices)
     reason = models.TextField(blank=True)
+    thoughts: DocumentField[protocol.trajectory.speech.Thoughts | None] = DocumentField(
+        protocol.trajectory.speech.Thoughts, null=True, help_text="Of a recorded session, as this reviewer left them"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -118,6 +123,39 @@ class Fix(models.Model):
         return f"{self.episode_id} {self.index} {self.revision}"
 
 
+class EditKind(models.TextChoices):
+    """What a revision of the thoughts of a recorded session changed."""
+
+    WRITE = "write"
+    SPLIT = "split"
+    MERGE = "merge"
+    ASSIGN = "assign"
+    RESTORE = "restore"
+    REFINE = "refine"
+
+
+class ThoughtRevision(models.Model):
+    """The thoughts of a recorded session from this revision on; the one before it comes back by undoing. Revision 0 is
+    what the import made of the words."""
+
+    episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="thought_revisions")
+    number = models.PositiveIntegerField()
+    kind = models.CharField(max_length=8, choices=EditKind.choices)
+    thought = models.PositiveIntegerField(help_text="Which thought; of restored ones, which revision")
+    thoughts: DocumentField[protocol.trajectory.speech.Thoughts] = DocumentField(protocol.trajectory.speech.Thoughts)
+    round = models.PositiveSmallIntegerField(help_text="In which round of reviewing it was made")
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    undone_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("number",)
+        constraints = [models.UniqueConstraint(fields=("episode", "number"), name="thought_revision_once")]
+
+    def __str__(self) -> str:
+        return f"{self.episode_id} {self.number}"
+
+
 class Cut(models.Model):
     """Which parts of an episode count from this revision on: a view, and the one before it comes back by undoing."""
 
@@ -155,10 +193,12 @@ class Adjudication(models.Model):
 
 
 class JobKind(models.TextChoices):
-    """check: an episode's acts are done again in a fresh sandbox; duplicates: a pool is searched for likenesses."""
+    """check: an episode's acts are done again in a fresh sandbox; duplicates: a pool is searched for likenesses;
+    refinement: a model makes the thoughts of a recorded session readable."""
 
     CHECK = "check"
     DUPLICATES = "duplicates"
+    REFINEMENT = "refinement"
 
 
 class JobState(models.TextChoices):
@@ -186,6 +226,10 @@ class Job(models.Model):
     done = models.PositiveIntegerField(default=0)
     error = models.TextField(blank=True)
     report: DocumentField[CheckReport | None] = DocumentField(CheckReport, null=True)
+    policy = models.ForeignKey(PolicyRevision, null=True, on_delete=models.PROTECT, related_name="+")
+    refined: DocumentField[protocol.trajectory.speech.RefinedThoughts | None] = DocumentField(
+        protocol.trajectory.speech.RefinedThoughts, null=True, help_text="Of a refinement, as far as it got"
+    )
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     heard_at = models.DateTimeField(default=timezone.now, help_text="When it was queued, or its worker got further")
@@ -195,13 +239,13 @@ class Job(models.Model):
         ordering = ("-created_at",)
         constraints = [
             models.UniqueConstraint(
-                fields=("episode",), condition=Q(status__in=("queued", "running")), name="check_at_a_time"
+                fields=("episode", "kind"), condition=Q(status__in=("queued", "running")), name="check_at_a_time"
             ),
             models.UniqueConstraint(
                 fields=("pool",), condition=Q(status__in=("queued", "running")), name="duplicates_at_a_time"
             ),
             models.CheckConstraint(
-                condition=Q(kind="check", episode__isnull=False, pool__isnull=True)
+                condition=Q(kind__in=("check", "refinement"), episode__isnull=False, pool__isnull=True)
                 | Q(kind="duplicates", episode__isnull=True, pool__isnull=False),
                 name="job_about_one",
             ),

@@ -127,7 +127,7 @@ class JobOut(FrozenModel):
     """How a job stands."""
 
     id: UUID
-    kind: Literal["check", "duplicates"]
+    kind: Literal["check", "duplicates", "refinement"]
     status: JobStatus
     total: int
     done: int
@@ -239,11 +239,14 @@ class GoldScore(FrozenModel):
 
 class DecisionAgreement(FrozenModel):
     """How far the two independent reviewers of an episode decide alike: in how many episodes both decided, the share of
-    them where they did alike, and Krippendorff's alpha (None where it cannot be told)."""
+    them where they did alike, and Krippendorff's alpha (None where it cannot be told). Of recorded sessions: how many
+    words both assigned to steps, and alpha of that."""
 
     episodes: int
     share: float | None
     alpha: float | None
+    words: int
+    words_alpha: float | None
 
 
 class Agreement(FrozenModel):

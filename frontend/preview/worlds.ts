@@ -132,7 +132,7 @@ function lists(world: World): Record<string, unknown> {
     "/pools": POOLS,
     "/reviews/queue": { items: empty ? [] : [{ episode: TO_REVIEW, round: 1, claim: null, adjudication: world === "disputed" }], total: empty ? 0 : 1, next: null, capped: false } satisfies ReviewQueue,
     "/reviews/next": empty ? null : TO_REVIEW,
-    "/reviews/agreement": { decisions: { episodes: 12, share: 0.75, alpha: 0.61 }, alpha: null, steps_judged_together: 0, mean_agreement: null, tasks: [], gold: [] } satisfies Agreement,
+    "/reviews/agreement": { decisions: { episodes: 12, share: 0.75, alpha: 0.61, words: 0, words_alpha: null }, alpha: null, steps_judged_together: 0, mean_agreement: null, tasks: [], gold: [] } satisfies Agreement,
     "/exports": empty ? [] : EXPORTS,
     "/datasets": [],
     "/trajectories": { items: [], total: 9, next: null } satisfies FoundPage,

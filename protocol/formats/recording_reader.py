@@ -3,13 +3,14 @@
 The recorder writes this format and shares no code with it; docs/recorder.md describes it.
 """
 
+from base64 import b64encode
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, StringConstraints
 
 from protocol.actions.inputs import PressKeys, find_off_screen_point
 from protocol.formats.recorded_acts import (
@@ -23,8 +24,9 @@ from protocol.formats.recorded_acts import (
 )
 from protocol.formats.records import RowError
 from protocol.formats.row_readers import RowReader, SourceRow, imported_observation, validate_as, validate_trajectory
-from protocol.formats.spoken_thoughts import Speech, align_thoughts, describe_speech, thought_of_act
+from protocol.formats.spoken_thoughts import Speech, align_thoughts, describe_speech
 from protocol.trajectory.observations import Observation
+from protocol.trajectory.speech import LoudnessRun, step_thoughts
 from protocol.trajectory.steps import Step
 from protocol.trajectory.tasks import Task
 from protocol.trajectory.trajectories import Trajectory
@@ -33,6 +35,8 @@ SESSION_FORMAT: Literal["pilothouse-session-1"] = "pilothouse-session-1"
 MAX_TASK_STEPS = 1_000
 OWN_HOTKEY_MODIFIERS = {"ctrl", "shift", "super"}
 OWN_HOTKEYS = {"f", "p", "m", "h"}
+MAX_LEVELS = 36_000
+"""Loudness values of a session: half an hour at full rate. Longer ones are kept at a lower rate."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -72,6 +76,22 @@ class _Brief(BaseModel):
     task: Annotated[str, StringConstraints(max_length=200)] = ""
 
 
+class _LevelRun(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    t_ns: int = Field(ge=0)
+    values: Base64Bytes
+
+
+class _Levels(BaseModel):
+    """How loud it was, `rate` values a second."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    rate: int = Field(ge=1, le=20)
+    runs: tuple[_LevelRun, ...] = ()
+
+
 class _Session(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
@@ -88,6 +108,7 @@ class _Session(BaseModel):
     brief: _Brief | None = None
     events: tuple[RecordedEvent, ...]
     speech: Speech | None = None
+    levels: _Levels | None = None
 
 
 @dataclass(frozen=True)
@@ -131,9 +152,14 @@ def read(source_row: SourceRow) -> Trajectory:
     """Raises RowError."""
     session = validate_as(_Session, dict(source_row.row))
     placed, without_screenshot = place_acts(session.events)
-    thoughts = align_thoughts(session.speech.words, [one.act for one in placed]) if session.speech else []
+    speech = None
+    if session.speech is not None:
+        thoughts = align_thoughts(session.speech.words, [one.act for one in placed])
+        speech = describe_speech(session.speech, thoughts, session.clock.monotonic_ns)
+    texts = step_thoughts(speech.words, speech.thoughts, len(placed)) if speech else ("",) * len(placed)
     steps = tuple(
-        _step(session, source_row, place, one, thought_of_act(thoughts, place)) for place, one in enumerate(placed)
+        _step(session, source_row, place, one, text)
+        for place, (one, text) in enumerate(zip(placed, texts, strict=True))
     )
     marks = [event for event in session.events if isinstance(event, MarkEvent)]
     details: dict[str, Any] = {
@@ -152,8 +178,10 @@ def read(source_row: SourceRow) -> Trajectory:
     for name, kind in (("marks", "mark"), ("help", "help")):
         if notes := [_note(session, one) for one in session.events if isinstance(one, NoteEvent) and one.kind == kind]:
             details[name] = notes
-    if session.speech is not None:
-        details["speech"] = describe_speech(session.speech, thoughts, session.clock.monotonic_ns)
+    if speech is not None:
+        details["speech"] = speech.model_dump(mode="json")
+    if session.levels is not None:
+        details["levels"] = _levels(session, session.levels)
     last_ns = session.events[-1].t_ns if session.events else session.clock.monotonic_ns
     return validate_trajectory(
         Trajectory(
@@ -205,6 +233,22 @@ def _step(session: _Session, source_row: SourceRow, index: int, one: PlacedAct, 
         started_at=_moment(session, one.act.started_ns),
         ended_at=_moment(session, one.act.ended_ns),
     )
+
+
+def _levels(session: _Session, levels: _Levels) -> list[dict[str, Any]]:
+    """The loudness in seconds from the begin of the session, at a lower rate where it is long."""
+    count = sum(len(run.values) for run in levels.runs)
+    each = max(1, -(-count // MAX_LEVELS))
+    return [
+        LoudnessRun(
+            begin=round((run.t_ns - session.clock.monotonic_ns) / 1e9, 3),
+            rate=levels.rate / each,
+            values=b64encode(
+                bytes(max(run.values[place : place + each]) for place in range(0, len(run.values), each))
+            ).decode(),
+        ).model_dump()
+        for run in levels.runs
+    ]
 
 
 def _observation(

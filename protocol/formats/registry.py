@@ -6,6 +6,7 @@ from protocol.formats import (
     atif,
     atif_reader,
     canonical,
+    ct_documents,
     huggingface,
     llama_factory,
     osworld,
@@ -37,6 +38,7 @@ FORMATS: dict[str, ExportFormat] = {
         huggingface.FORMAT,
         webdataset.FORMAT,
         osworld.FORMAT,
+        ct_documents.FORMAT,
     )
 }
 

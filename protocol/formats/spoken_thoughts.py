@@ -7,14 +7,12 @@ that follows, that is being done, or that was done. Filler, and what was said fa
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from protocol.formats.recorded_acts import RecordedAct
-
-Role = Literal["plan", "evaluation", "correction", "filler"]
-Relation = Literal["before", "during", "after"]
+from protocol.trajectory.speech import Relation, Role, SpeechRecord, SpokenThought, join_words
 
 PAUSE_NS = 700_000_000
 """A pause in speech that ends a thought."""
@@ -25,7 +23,6 @@ REACTION_NS = 300_000_000
 UNIT_NS = 5_000_000_000
 """A click into a field and typing into it within this time are one part of an enumeration."""
 
-CJK = r"\u3040-\u30ff\u3400-\u9fff"
 SENTENCE_END = re.compile(r"[.!?。！？…]$")
 
 
@@ -190,11 +187,6 @@ def split_thoughts(words: Sequence[SpokenWord]) -> Iterator[tuple[int, int]]:
             first = place + 1
 
 
-def join_words(words: Sequence[str]) -> str:
-    """Words as text: characters of Chinese and Japanese stand without spaces."""
-    return re.sub(rf"(?<=[{CJK}，。！？、]) (?=[{CJK}，。！？、])", "", " ".join(words))
-
-
 def find_role(text: str) -> Role:
     """What a thought does, by its wording."""
     if FILLERS.fullmatch(text):
@@ -289,45 +281,26 @@ def _ends_sentence(word: SpokenWord, following: SpokenWord) -> bool:
     return SENTENCE_END.search(word.text) is not None and not following.text[:1].isdigit()
 
 
-def thought_of_act(thoughts: Sequence[Thought], place: int) -> str:
-    """What was thought when an act was decided on. Outcomes, and what was said about an act after it, belong to the
-    next act: an outcome is not known before the act. A plan of several acts stands at the first."""
-    texts = []
-    for thought in thoughts:
-        if not thought.acts:
-            continue
-        if (thought.acts[-1] + 1 if _is_known_later(thought) else thought.acts[0]) == place:
-            texts.append(thought.text)
-    return join_words(texts)
-
-
-def _is_known_later(thought: Thought) -> bool:
-    """Whether a thought belongs to the act after those that it is about."""
-    if thought.role == "evaluation":
-        return thought.relation != "before"
-    return thought.relation == "after" and len(thought.acts) == 1
-
-
-def describe_speech(speech: Speech, thoughts: Sequence[Thought], begin_ns: int) -> dict[str, Any]:
+def describe_speech(speech: Speech, thoughts: Sequence[Thought], begin_ns: int) -> SpeechRecord:
     """The words as they were heard and what was made of them, in seconds from the begin of the session: what shows
     where a step's thought comes from."""
 
     def seconds(t_ns: int) -> float:
         return round((t_ns - begin_ns) / 1e9, 3)
 
-    return {
-        "engine": speech.engine,
-        "language": speech.language,
-        "words": [[seconds(word.t_ns), seconds(word.end_ns), word.text] for word in speech.words],
-        "thoughts": [
-            {
-                "begin": seconds(one.begin_ns),
-                "end": seconds(one.end_ns),
-                "words": [one.first_word, one.last_word],
-                "role": one.role,
-                "relation": one.relation,
-                "steps": list(one.acts),
-            }
+    return SpeechRecord(
+        engine=speech.engine,
+        language=speech.language,
+        words=tuple((seconds(word.t_ns), seconds(word.end_ns), word.text) for word in speech.words),
+        thoughts=tuple(
+            SpokenThought(
+                begin=seconds(one.begin_ns),
+                end=seconds(one.end_ns),
+                words=(one.first_word, one.last_word),
+                role=one.role,
+                relation=one.relation,
+                steps=one.acts,
+            )
             for one in thoughts
-        ],
-    }
+        ),
+    )

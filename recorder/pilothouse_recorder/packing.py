@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from .errors import RecorderError
+from .levels import measure_levels
 from .sessions import FRAMES, Session
 
 ROW, IMAGES = "session.json", "images"
+CONSENT_TO_LEVELS = 3
+"""The first version of the consent text that says that loudness is uploaded."""
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """The time of every file in the zip."""
 
@@ -24,12 +27,20 @@ def pack_session(session: Session, target: Path) -> None:
     row = {**session.manifest, "events": events}
     if session.speech is not None:
         row["speech"] = session.speech
+    if _may_upload_levels(session) and (levels := measure_levels(session.folder, session.events)) is not None:
+        row["levels"] = levels
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
         text = json.dumps(row, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
         archive.writestr(zipfile.ZipInfo(ROW, LONG_AGO), text, zipfile.ZIP_DEFLATED)
         for sha256 in frames:
             content = (session.folder / FRAMES / f"{sha256}.jpg").read_bytes()
             archive.writestr(zipfile.ZipInfo(f"{IMAGES}/{sha256}.jpg", LONG_AGO), content)
+
+
+def _may_upload_levels(session: Session) -> bool:
+    """Whether the person agreed to a text that says so."""
+    version = str((session.manifest.get("consent") or {}).get("version", ""))
+    return version.isdigit() and int(version) >= CONSENT_TO_LEVELS
 
 
 def needed_events(events: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -26,16 +26,17 @@ CONSENT_TEXT = (
     "Passwords that you type into web pages, other applications, ssh sessions, tmux or screen ARE stored: use `pause` "
     "before you type them, or cut them out afterwards. Nothing leaves this computer until you run `upload`, or "
     "`transcribe` with a server. What you upload is reviewed by people and used to train models. Sound is not "
-    "uploaded. You can review, cut and delete sessions before. On the platform you can delete a recording until "
-    "somebody has reviewed it, and withdraw your consent to it at any time: it is not exported or learned from any "
-    "more, but what was learned from it before stays. Record only where everybody who may be heard or shown agrees."
+    "uploaded: only its words, and how loud it was twenty times a second. You can review, cut and delete sessions "
+    "before. On the platform you can delete a recording until somebody has reviewed it, and withdraw your consent to "
+    "it at any time: it is not exported or learned from any more, but what was learned from it before stays. Record "
+    "only where everybody who may be heard or shown agrees."
 )
 CONSENT_TEXT_CHINESE = (
     "录制期间，录制器会在这台电脑上保存屏幕显示的内容、你的键盘输入和指针位置；使用 --voice 时还保存麦克风听到的声音。"
     "被你排除的应用和标题、密码管理器、浏览器的隐私窗口，以及在本机终端中不回显输入的密码不会被保存。"
     "你在网页、其他应用、ssh 会话、tmux 或 screen 中输入的密码会被保存：请在输入前使用 pause，或事后剪除。"
     "在你运行 upload，或用服务器运行 transcribe 之前，任何内容都不会离开这台电脑。"
-    "你上传的内容会由人审核，并用于训练模型。声音不会上传。上传之前，你可以检查、剪除和删除会话。在平台上，录制在有人审核之前可以删除；你可以随时撤回同意："
+    "你上传的内容会由人审核，并用于训练模型。声音不会上传，只上传其中的话语和每秒二十个音量值。上传之前，你可以检查、剪除和删除会话。在平台上，录制在有人审核之前可以删除；你可以随时撤回同意："
     "此后它不再被导出或用于学习，但此前已经学到的内容会保留。请只在可能被听到或看到的每个人都同意时录制。"
 )
 """The same, for the window in Chinese."""

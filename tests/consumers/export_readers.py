@@ -11,6 +11,7 @@ import ast
 import importlib
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable
@@ -197,6 +198,18 @@ def osworld() -> Found:
     return {"records": len(found)}
 
 
+def ct_documents() -> Found:
+    """The trainer reads Markdown with pictures beside it: a folder with a document, each picture once."""
+    found = sorted((FOLDER / "train").iterdir())
+    for one in found:
+        text = (one / "document.md").read_text()
+        assert text.startswith("# ")
+        named = re.findall(r"^!\[\]\((.+)\)$", text, re.MULTILINE)
+        assert {"document.md", *named} == {path.name for path in one.iterdir()}
+        pictures([str((one / name).relative_to(FOLDER)) for name in named])
+    return {"records": len(found)}
+
+
 READ: dict[str, Callable[[], Found]] = {
     "atif": atif,
     "agentnet": agentnet,
@@ -207,6 +220,7 @@ READ: dict[str, Callable[[], Found]] = {
     "huggingface": huggingface,
     "webdataset": web_dataset,
     "osworld": osworld,
+    "ct_documents": ct_documents,
 }
 
 

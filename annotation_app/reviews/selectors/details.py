@@ -10,7 +10,7 @@ from annotation_app.accounts.selectors import can_see_all_work
 from annotation_app.episodes.models import Episode, Review
 from annotation_app.episodes.selectors import episode_of, episode_summaries
 from annotation_app.episodes.selectors.trajectories import steps_of
-from annotation_app.reviews.models import Adjudication, Claim, Duplicate, Fix, Job, Remark
+from annotation_app.reviews.models import Adjudication, Claim, Duplicate, Fix, Job, JobKind, Remark
 from annotation_app.reviews.schemas import (
     Change,
     FixOut,
@@ -46,11 +46,11 @@ def review_details(*, user: User, episode_id: UUID) -> ReviewDetails:
         remarks = remarks.filter(Q(round__lte=len(rounds)) | Q(reviewer=user))
     claim = Claim.objects.select_related("reviewer").filter(episode=episode).first()
     (summary,) = episode_summaries(ids=[episode.pk])
-    check = Job.objects.filter(episode=episode).first()
+    check = Job.objects.filter(episode=episode, kind=JobKind.CHECK).first()
     return ReviewDetails(
         episode=summary,
         round=len(rounds) + 1,
-        may=_may(user, episode),
+        may=may_do(user, episode),
         claim=claim_out(claim, user) if staff else None,
         rounds=tuple(
             RoundOut(
@@ -81,7 +81,8 @@ def job_out(job: Job) -> JobOut:
     return JobOut.model_validate({name: getattr(job, name) for name in JobOut.model_fields})
 
 
-def _may(user: User, episode: Episode) -> Literal["review", "mend", "look"]:
+def may_do(user: User, episode: Episode) -> Literal["review", "mend", "look"]:
+    """What this person may do with an episode now."""
     if episode.annotator_id == user.pk:
         return "mend" if episode.review == Review.RETURNED else "look"
     if episode.status != "finished" or episode.task.pool.practice or not user.has_role(Role.REVIEWER, Role.ADMIN):

@@ -1,5 +1,7 @@
 """Two independent reviews of an episode: what each reviewer would decide, and who may see it."""
 
+from collections.abc import Iterable, Iterator
+
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation_app.accounts.models import Role, User
@@ -7,6 +9,7 @@ from annotation_app.episodes.models import Episode, Review
 from annotation_app.reviews.models import Fix, Opinion
 from annotation_app.reviews.schemas import DecisionAgreement, OpinionOut
 from protocol.evaluation.agreement import krippendorff_alpha
+from protocol.trajectory.speech import steps_of_words
 
 INDEPENDENT = 2
 """Opinions of a round that are given blind; a third one adjudicates."""
@@ -64,11 +67,28 @@ def decision_agreement(pool_id: int | None) -> DecisionAgreement:
     """How often the two independent reviewers of an episode decided alike, in one pool or in all."""
     wanted = Q() if pool_id is None else Q(episode__task__pool_id=pool_id)
     rows = Opinion.objects.filter(wanted).order_by("-id")[: COMPARED * 3]
-    rounds: dict[tuple[object, int | None], list[str]] = {}
+    rounds: dict[tuple[object, int | None], list[Opinion]] = {}
     for row in reversed(rows):
-        rounds.setdefault((row.episode_id, row.round_id), []).append(row.decision)
-    units = [decisions[:INDEPENDENT] for decisions in rounds.values() if len(decisions) >= INDEPENDENT][-COMPARED:]
+        rounds.setdefault((row.episode_id, row.round_id), []).append(row)
+    pairs = [opinions[:INDEPENDENT] for opinions in rounds.values() if len(opinions) >= INDEPENDENT][-COMPARED:]
+    units = [[row.decision for row in pair] for pair in pairs]
     same = sum(one == other for one, other in units)
+    words = list(_word_units(pairs))
     return DecisionAgreement(
-        episodes=len(units), share=same / len(units) if units else None, alpha=krippendorff_alpha(units)
+        episodes=len(units),
+        share=same / len(units) if units else None,
+        alpha=krippendorff_alpha(units),
+        words=len(words),
+        words_alpha=krippendorff_alpha(words),
     )
+
+
+def _word_units(pairs: Iterable[list[Opinion]]) -> Iterator[list[str]]:
+    """For each word of the recorded sessions, to which steps either reviewer assigned it."""
+    for pair in pairs:
+        chosen = [row.thoughts for row in pair if row.thoughts is not None]
+        if len(chosen) < INDEPENDENT:
+            continue
+        count = max((thought.words[1] + 1 for thoughts in chosen for thought in thoughts), default=0)
+        for unit in zip(*(steps_of_words(count, thoughts) for thoughts in chosen), strict=True):
+            yield list(unit)

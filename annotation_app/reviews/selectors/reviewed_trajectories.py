@@ -2,14 +2,25 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 from uuid import UUID
 
 from annotation_app.episodes.models import Episode
-from annotation_app.reviews.models import Cut, Fix, Remark
+from annotation_app.reviews.models import Cut, Fix, Remark, ThoughtRevision
 from protocol.base import FrozenModel
 from protocol.trajectory.reviews import Fix as FixValue
 from protocol.trajectory.reviews import StepReview
 from protocol.trajectory.segments import Segments, split_trajectory
+from protocol.trajectory.speech import (
+    Thoughts,
+    is_session,
+    speech_of,
+    speech_of_part,
+    with_speech,
+    with_thoughts,
+    without_levels,
+)
+from protocol.trajectory.steps import Step
 from protocol.trajectory.trajectories import Trajectory
 
 BATCH_SIZE = 50
@@ -20,6 +31,8 @@ class EpisodeReviews(FrozenModel):
 
     steps: dict[int, StepReview] = {}
     segments: Segments = ()
+    thoughts: Thoughts | None = None
+    """Of a recorded session; None: as they came in."""
 
 
 NO_REVIEWS = EpisodeReviews()
@@ -32,7 +45,7 @@ def segments_of(episode: Episode) -> Segments:
 
 
 def reviews_of(episodes: Iterable[UUID]) -> dict[UUID, EpisodeReviews]:
-    """What reviews have left of these episodes, in three queries; nothing of those that were left as they are."""
+    """What reviews have left of these episodes, in four queries; nothing of those that were left as they are."""
     ids = tuple(episodes)
     steps: defaultdict[UUID, dict[int, StepReview]] = defaultdict(dict)
     for remark in Remark.objects.filter(episode__in=ids).order_by("round", "written_at", "id"):
@@ -44,10 +57,14 @@ def reviews_of(episodes: Iterable[UUID]) -> dict[UUID, EpisodeReviews]:
     segments: dict[UUID, Segments] = {}
     for cut in Cut.objects.filter(episode__in=ids, undone_at__isnull=True).order_by("revision"):
         segments[cut.episode_id] = cut.segments
+    thoughts = {
+        row.episode_id: row.thoughts
+        for row in ThoughtRevision.objects.filter(episode__in=ids, undone_at__isnull=True).order_by("number")
+    }
     return {
-        key: EpisodeReviews(steps=steps.get(key, {}), segments=segments.get(key, ()))
+        key: EpisodeReviews(steps=steps.get(key, {}), segments=segments.get(key, ()), thoughts=thoughts.get(key))
         for key in ids
-        if key in steps or key in segments
+        if key in steps or key in segments or key in thoughts
     }
 
 
@@ -57,24 +74,51 @@ def fix_value(fix: Fix) -> FixValue:
 
 
 def with_reviews(trajectory: Trajectory, reviewed: EpisodeReviews) -> Trajectory:
-    """The attempt with what was said of each step; whole."""
+    """The attempt with what was said of each step; whole. A recorded session has the thoughts as reviewers left them:
+    nobody executed a thought there."""
+    speech = speech_of(trajectory) if reviewed.thoughts is not None else None
+    if speech is not None and reviewed.thoughts is not None:
+        trajectory = with_thoughts(trajectory, speech, reviewed.thoughts)
     if not reviewed.steps:
         return trajectory
+    corrected = is_session(trajectory)
     steps = tuple(
-        step.model_copy(update={"review": reviewed.steps.get(step.index)}) if step.index in reviewed.steps else step
+        _with_review(step, reviewed.steps[step.index], corrected=corrected) if step.index in reviewed.steps else step
         for step in trajectory.steps
     )
     return trajectory.model_copy(update={"steps": steps})
 
 
+def _with_review(step: Step, review: StepReview, *, corrected: bool) -> Step:
+    changes: dict[str, object] = {"review": review}
+    if corrected and review.fix is not None:
+        changes["thought"] = review.fix.thought
+    return step.model_copy(update=changes)
+
+
 def trajectories_reviewed(trajectories: Iterable[Trajectory]) -> Iterator[Trajectory]:
-    """Each attempt as reviews have left it, in the same order; one that was split gives one for each part. Memory is
-    bounded: a few at a time."""
+    """Each attempt as reviews have left it, in the same order; one that was split gives one for each part. Of a
+    recorded session nothing is left that was said of steps which do not count, nor how loud it was. Memory is bounded:
+    a few at a time."""
     for some in _batches(trajectories):
         found = reviews_of(UUID(trajectory.id) for trajectory in some)
         for trajectory in some:
             reviewed = found.get(UUID(trajectory.id), NO_REVIEWS)
-            yield from split_trajectory(with_reviews(trajectory, reviewed), reviewed.segments)
+            whole = with_reviews(trajectory, reviewed)
+            if is_session(whole):
+                yield from _session_parts(without_levels(whole), reviewed.segments)
+            else:
+                yield from split_trajectory(whole, reviewed.segments)
+
+
+def _session_parts(trajectory: Trajectory, segments: Segments) -> Iterator[Trajectory]:
+    """The parts of a recorded session that count, each with what was said of its own steps."""
+    speech = speech_of(trajectory)
+    for part, segment in zip_longest(split_trajectory(trajectory, segments), segments):
+        if speech is None or segment is None:
+            yield part
+        else:
+            yield with_speech(part, speech_of_part(speech, segment.first, segment.last))
 
 
 def _batches(trajectories: Iterable[Trajectory]) -> Iterator[list[Trajectory]]:

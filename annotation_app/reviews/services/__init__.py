@@ -21,7 +21,12 @@ from annotation_app.reviews.services.jobs import (
     job_heartbeat,
     job_progress_set,
     jobs_stale,
+    refinement_end,
+    refinement_store,
 )
+from annotation_app.reviews.services.redaction import words_redact
+from annotation_app.reviews.services.refinement import refinement_accept, refinement_request
+from annotation_app.reviews.services.thoughts import thoughts_edit
 
 __all__ = [
     "DuplicateMatch",
@@ -38,6 +43,10 @@ __all__ = [
     "job_heartbeat",
     "job_progress_set",
     "jobs_stale",
+    "refinement_accept",
+    "refinement_end",
+    "refinement_request",
+    "refinement_store",
     "remark_set",
     "review_claim",
     "review_decide",
@@ -46,4 +55,6 @@ __all__ = [
     "review_resubmit",
     "step_fix",
     "task_adjudicate",
+    "thoughts_edit",
+    "words_redact",
 ]

@@ -17,9 +17,11 @@ from annotation_app.reviews.models import Claim, Decision, Fix, Opinion, Round
 from annotation_app.reviews.schemas import DecisionWord
 from annotation_app.reviews.selectors.opinions import INDEPENDENT, open_opinions
 from annotation_app.reviews.selectors.queue import Direction, QueueFilters, reviewable_by, unclaimed_for
+from annotation_app.reviews.selectors.speech import thoughts_of
 from annotation_app.reviews.services.access import claim_make, claimed_episode, current_round, reviewer_check
 from annotation_app.tasks.models import Assignment, AssignmentState
 from annotation_app.tasks.services import assignment_end, gold_adopt
+from protocol.trajectory.speech import is_same, speech_of
 
 
 @transaction.atomic(durable=True)
@@ -82,7 +84,7 @@ def review_decide(*, user: User, episode_id: UUID, decision: DecisionWord, reaso
     opinions: list[Opinion] = []
     if episode.task.pool.reviewers >= INDEPENDENT and episode.review == Review.PENDING:
         opinions = _opinion_add(user, episode, decision, reason)
-        if not _is_final(opinions):
+        if not _is_final(episode, opinions):
             Claim.objects.filter(episode=episode).delete()
             return None
         if len(opinions) == INDEPENDENT:
@@ -102,15 +104,31 @@ def review_decide(*, user: User, episode_id: UUID, decision: DecisionWord, reaso
 def _opinion_add(user: User, episode: Episode, decision: DecisionWord, reason: str) -> list[Opinion]:
     """Store what an independent reviewer decided; all that were stored since the last round, oldest first."""
     decision_check(reviewer=user, episode_id=episode.pk, decision=decision, reason=reason)
-    Opinion.objects.create(episode=episode, reviewer=user, decision=Decision(decision), reason=reason)
+    found = thoughts_of(episode, user)
+    Opinion.objects.create(
+        episode=episode,
+        reviewer=user,
+        decision=Decision(decision),
+        reason=reason,
+        thoughts=None if found is None else found[1],
+    )
     details = {"decision": decision, "reason": reason}
     audit_record(actor=user, verb="episode.opinion", subject=f"episode:{episode.id}", details=details)
     return list(open_opinions(episode))
 
 
-def _is_final(opinions: list[Opinion]) -> bool:
-    """Two agree, or a third has adjudicated between them."""
-    return len(opinions) > INDEPENDENT or len({opinion.decision for opinion in opinions}) < len(opinions)
+def _is_final(episode: Episode, opinions: list[Opinion]) -> bool:
+    """Two agree, or a third has adjudicated between them. Two who accept a recorded session with different thoughts
+    disagree."""
+    if len(opinions) != INDEPENDENT:
+        return len(opinions) > INDEPENDENT
+    one, other = opinions
+    if one.decision != other.decision or one.decision != Decision.ACCEPT:
+        return one.decision == other.decision
+    if one.thoughts is None or other.thoughts is None:
+        return True
+    speech = speech_of(episode.source.head)
+    return speech is None or is_same(speech.words, one.thoughts, other.thoughts)
 
 
 @transaction.atomic(durable=True)

@@ -16,8 +16,13 @@ from annotation_app.reviews.schemas import CheckReport
 from annotation_app.reviews.services.access import reviewable_episode, reviewer_check
 from annotation_app.tasks.models import Pool
 from protocol.base import FrozenModel
+from protocol.trajectory.speech import RefinedThoughts
 
-CANCELLED_VERBS: dict[str, Verb] = {JobKind.CHECK: "check.cancelled", JobKind.DUPLICATES: "duplicates.cancelled"}
+CANCELLED_VERBS: dict[str, Verb] = {
+    JobKind.CHECK: "check.cancelled",
+    JobKind.DUPLICATES: "duplicates.cancelled",
+    JobKind.REFINEMENT: "refinement.cancelled",
+}
 
 
 class DuplicateMatch(FrozenModel):
@@ -101,6 +106,17 @@ def duplicates_end(*, job_id: UUID, found: tuple[DuplicateMatch, ...]) -> None:
         Duplicate(pool_id=pool_id, one_id=pair.one, other_id=pair.other, text=pair.text, screens=pair.screens)
         for pair in found
     )
+
+
+def refinement_store(*, job_id: UUID, refined: RefinedThoughts, done: int) -> bool:
+    """Store what was refined so far; whether to go on."""
+    running = Job.objects.filter(pk=job_id, status=JobState.RUNNING)
+    return bool(running.update(refined=refined, done=done, heard_at=timezone.now()))
+
+
+def refinement_end(*, job_id: UUID) -> None:
+    """All thoughts are refined; one that was cancelled stays so."""
+    _close(job_id, JobState.DONE)
 
 
 def job_fail(*, job_id: UUID, error: str) -> None:

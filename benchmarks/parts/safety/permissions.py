@@ -184,6 +184,24 @@ ROUTES: dict[str, Rule] = {
         body=body_of(base=0, thought="", action={"kind": "click", "x": 1, "y": 1}),
         absent=True,
     ),
+    "GET /api/episodes/{episode_id}/speech": owner_and_staff(absent=True),
+    "POST /api/episodes/{episode_id}/review/thoughts": Rule(
+        frozenset({"owner", "reviewer", "admin"}),
+        frozenset({"annotator"}),
+        body=body_of(base=0, do="undo"),
+        absent=True,
+    ),
+    "POST /api/episodes/{episode_id}/review/redactions": Rule(
+        frozenset({"owner", "reviewer", "admin"}), frozenset({"annotator"}), body=body_of(words=[0]), absent=True
+    ),
+    "GET /api/episodes/{episode_id}/review/refinement": staff(absent=True),
+    "POST /api/episodes/{episode_id}/review/refinement": staff(absent=True, body=body_of(policy=1)),
+    "POST /api/episodes/{episode_id}/review/refinement/accepted": Rule(
+        frozenset({"owner", "reviewer", "admin"}),
+        frozenset({"annotator"}),
+        body=body_of(base=0, thoughts=[{"thought": 0, "sentences": [0]}]),
+        absent=True,
+    ),
     "POST /api/episodes/{episode_id}/review/cuts": reviewing(body=body_of(do="undo")),
     "POST /api/episodes/{episode_id}/review/resubmission": Rule(frozenset({"owner"}), frozenset({"annotator"})),
     "POST /api/episodes/{episode_id}/review/checks": reviewing(),

@@ -4,6 +4,7 @@ import { draftCommands } from "@/features/design/drafts/commands";
 import { queueCommands } from "@/features/queue/commands";
 import { replayCommands } from "@/features/replay/commands";
 import { compareCommands, reviewCommands, verdictCommands } from "@/features/review/commands";
+import { speechCommands } from "@/features/speech/commands";
 import { comparisonCommands } from "@/shared/comparison/commands";
 import type { Command } from "@/shared/commands/command";
 import { globalCommands } from "@/shared/commands/global";
@@ -15,6 +16,7 @@ export const ALL_COMMANDS: readonly Command[] = [
   ...Object.values(replayCommands),
   ...Object.values(verdictCommands),
   ...Object.values(reviewCommands),
+  ...Object.values(speechCommands),
   ...Object.values(comparisonCommands),
   ...Object.values(compareCommands),
   ...Object.values(draftCommands),

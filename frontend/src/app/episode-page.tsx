@@ -1,6 +1,6 @@
 /** The replay of one episode, with its review for those who review or mend it and what it taught: features that meet only here. */
 import { useQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { lazy, Suspense, useMemo } from "react";
 
 import type { ReviewDetails } from "@/generated/api";
 import type { EpisodeState, Trajectory } from "@/generated/vocabulary";
@@ -18,6 +18,9 @@ import { snapshotQuery, trajectoryQuery } from "@/shared/api/episodes";
 import { useI18n } from "@/shared/i18n/i18n";
 import { ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
+
+/** Loaded for recorded sessions only. */
+const SpeechTimeline = lazy(() => import("@/features/speech/speech-timeline"));
 
 export default function EpisodePage({ episodeId }: { episodeId: string }) {
   const snapshot = useQuery(snapshotQuery(episodeId));
@@ -56,6 +59,15 @@ function LoadedEpisode({ state, trajectory, details }: LoadedProps) {
               <SentBack details={details} current={current} onSelect={select} />
             </>
           )
+        }
+        timeline={
+          "recording" in trajectory.task.parameters
+            ? (current, reach) => (
+                <Suspense fallback={null}>
+                  <SpeechTimeline episodeId={id} steps={steps} current={current} onReach={reach} />
+                </Suspense>
+              )
+            : undefined
         }
         review={(current, advance) =>
           state.status === "finished" && (

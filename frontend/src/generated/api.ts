@@ -577,12 +577,15 @@ export interface AuditPage {
     | "recorder.revoked"
     | "recording.deleted"
     | "recording.withdrawn"
+    | "refinement.cancelled"
+    | "refinement.started"
     | "retention.deleted"
     | "retention.made"
     | "retention.off"
     | "retention.on"
     | "retention.ran"
     | "sign_in.ended"
+    | "speech.redacted"
     | "step.judged"
     | "step.mended"
     | "task.adjudicated"
@@ -2446,7 +2449,7 @@ export interface FixOut {
  */
 export interface JobOut {
   id: string;
-  kind: "check" | "duplicates";
+  kind: "check" | "duplicates" | "refinement";
   status: "queued" | "running" | "done" | "cancelled" | "failed";
   total: number;
   done: number;
@@ -2620,12 +2623,15 @@ export interface Agreement {
 }
 /**
  * How far the two independent reviewers of an episode decide alike: in how many episodes both decided, the share of
- * them where they did alike, and Krippendorff's alpha (None where it cannot be told).
+ * them where they did alike, and Krippendorff's alpha (None where it cannot be told). Of recorded sessions: how many
+ * words both assigned to steps, and alpha of that.
  */
 export interface DecisionAgreement {
   episodes: number;
   share: number | null;
   alpha: number | null;
+  words: number;
+  words_alpha: number | null;
 }
 /**
  * A task that several people did: how far the two furthest apart agree.
@@ -5128,6 +5134,160 @@ export interface RecordingPool {
   instructions: string;
   briefs: Brief[];
 }
+/**
+ * How loud it was: `rate` values a second from `begin` (seconds), 0 (silence) to 255 (full scale).
+ */
+export interface LoudnessRun {
+  begin: number;
+  rate: number;
+  values: string;
+}
+/**
+ * What was said in a recorded session and when, in seconds of the session (`duration`). `levels` are empty where
+ * no voice was recorded, or by an older recorder. `revision` is the one that holds; 0: what came in.
+ */
+export interface SpeechOut {
+  duration: number;
+  levels: LoudnessRun[];
+  words: WordOut[];
+  thoughts: ThoughtOut[];
+  steps: TimelineStep[];
+  revision: number;
+  revisions: ThoughtRevisionOut[];
+  may_edit: boolean;
+}
+/**
+ * A word and when it was said; a redacted one has no text.
+ */
+export interface WordOut {
+  begin: number;
+  end: number;
+  text: string;
+}
+/**
+ * A thought with its text, and the places of its words. `written`: by a reviewer, else as it was heard. `step` is
+ * the step whose thought holds it, `steps` are those that it is about.
+ */
+export interface ThoughtOut {
+  begin: number;
+  end: number;
+  first_word: number;
+  last_word: number;
+  role: "plan" | "evaluation" | "correction" | "filler";
+  relation: ("before" | "during" | "after") | null;
+  steps: number[];
+  text: string;
+  written: boolean;
+  step: number | null;
+}
+/**
+ * When a step began and ended (seconds of the session), and its thought as reviewers left it.
+ */
+export interface TimelineStep {
+  index: number;
+  begin: number;
+  end: number;
+  thought: string;
+}
+/**
+ * A change of the thoughts: of which thought, or to which revision they were restored.
+ */
+export interface ThoughtRevisionOut {
+  number: number;
+  kind: "write" | "split" | "merge" | "assign" | "restore" | "refine";
+  thought: number;
+  author: string;
+  created_at: string;
+  undone: boolean;
+}
+/**
+ * A change of a thought over a revision (`base`). write: it says `text`, or its words where that is null; split:
+ * the second part begins with `word`; merge: with the next one; assign: it is about `steps`; restore: all are as in
+ * `revision`; undo: as before the last change.
+ */
+export interface ThoughtEditIn {
+  base: number;
+  do: "write" | "split" | "merge" | "assign" | "restore" | "undo";
+  thought?: number;
+  text?: string | null;
+  word?: number;
+  /**
+   * @maxItems 1000
+   */
+  steps?: number[];
+  revision?: number;
+}
+/**
+ * The words to remove for good, by their place.
+ */
+export interface RedactionIn {
+  /**
+   * @minItems 1
+   * @maxItems 10000
+   */
+  words: number[];
+}
+/**
+ * A sentence that a model wrote of what was said, and where it comes from.
+ */
+export interface RefinedText {
+  text: string;
+  support: "verbatim" | "paraphrased" | "added";
+}
+/**
+ * A thought as it was said (`original`), and as a model refined it. `problem` says why it stayed as it was said.
+ */
+export interface RefinedThought {
+  thought: number;
+  original: string;
+  sentences: RefinedText[];
+  problem: string;
+}
+/**
+ * The last refinement of a session's thoughts: how it stands, by which model (`policy`), and what it wrote so far;
+ * and the models there are.
+ */
+export interface RefinementOut {
+  job: JobOut | null;
+  policy: number | null;
+  models: RefiningModel[];
+  thoughts: RefinedThought[];
+}
+/**
+ * A revision of a policy that can refine.
+ */
+export interface RefiningModel {
+  id: number;
+  label: string;
+}
+/**
+ * Which revision of a policy refines.
+ */
+export interface RefinementIn {
+  policy: number;
+}
+/**
+ * Of a refined thought the sentences to take, by their place.
+ */
+export interface AcceptedSentences {
+  thought: number;
+  /**
+   * @minItems 1
+   * @maxItems 100
+   */
+  sentences: number[];
+}
+/**
+ * What is taken of the last refinement, over a revision of the thoughts (`base`).
+ */
+export interface RefinementAcceptIn {
+  base: number;
+  /**
+   * @minItems 1
+   * @maxItems 10000
+   */
+  thoughts: AcceptedSentences[];
+}
 
 /** What each route takes and answers, by its method and its path with `{}` for each parameter. */
 export interface Routes {
@@ -5417,4 +5577,10 @@ export interface Routes {
   "DELETE /recorder/uploads/{}": { body: undefined; answer: null };
   "POST /recorder/uploads/{}/import": { body: undefined; answer: ImportOut };
   "GET /recorder/imports/{}": { body: undefined; answer: ImportOut };
+  "GET /episodes/{}/speech": { body: undefined; answer: SpeechOut };
+  "POST /episodes/{}/review/thoughts": { body: ThoughtEditIn; answer: SpeechOut };
+  "POST /episodes/{}/review/redactions": { body: RedactionIn; answer: SpeechOut };
+  "GET /episodes/{}/review/refinement": { body: undefined; answer: RefinementOut };
+  "POST /episodes/{}/review/refinement": { body: RefinementIn; answer: RefinementOut };
+  "POST /episodes/{}/review/refinement/accepted": { body: RefinementAcceptIn; answer: SpeechOut };
 }

@@ -2,6 +2,8 @@
 
 import json
 import zipfile
+from array import array
+from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +135,28 @@ def test_packing_twice_gives_the_same_bytes_without_idle_moves(tmp_path: Path) -
         assert len(archive.namelist()) == 3
     assert [one["seq"] for one in row["events"]] == [1, 3, 4, 5, 6, 7]
     assert row["format"] == "pilothouse-session-1"
+    assert "levels" not in row, "no voice was recorded"
+
+
+@pytest.mark.parametrize("version", ["2", "3"])
+def test_a_session_with_voice_has_loudness_where_the_person_agreed_and_no_sound(tmp_path: Path, version: str) -> None:
+    consent = {"version": version, "accepted_at": "2026-11-30T12:00:00Z"}
+    writer = SessionWriter(tmp_path / ID, {**MANIFEST, "consent": consent})
+    writer.append(frame(0, "a" * 64), b"a")
+    loud, half = array("h", [32_767, -32_768] * 4_000), array("h", [1_036] * 8_000)
+    for t_ns, samples in ((0, loud), (SECOND // 2, half), (3 * SECOND, array("h", [0] * 800))):
+        data = {"duration_ns": len(samples) * SECOND // 16_000, "rate": 16_000}
+        writer.append(Event("audio.chunk", t_ns, "capture", 0, data), samples.tobytes())
+    writer.finish("success")
+    pack_session(open_session(tmp_path / ID), tmp_path / "one.zip")
+    with zipfile.ZipFile(tmp_path / "one.zip") as archive:
+        row = json.loads(archive.read("session.json"))
+    if version == "2":
+        assert "levels" not in row
+        return
+    levels = [(run["t_ns"], list(b64decode(run["values"]))) for run in row["levels"]["runs"]]
+    assert levels == [(0, [255] * 10 + [127] * 10), (3 * SECOND, [0])]
+    assert {one["kind"] for one in row["events"]} == {"screen.frame"}
 
 
 def test_nothing_to_show_is_nothing_to_upload(tmp_path: Path) -> None:

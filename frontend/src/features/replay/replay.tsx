@@ -1,6 +1,6 @@
 /** A trajectory to look through: every frame with its action, who decided, and what else was offered. */
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useReducer, useState, type ReactNode } from "react";
+import { useCallback, useEffect, useReducer, useState, type ReactNode } from "react";
 import { useSearchParams } from "react-router";
 
 import type { RecordingPart } from "@/generated/api";
@@ -48,15 +48,18 @@ type Props = {
   corrections?: Corrections | undefined;
   /** Above the panel. */
   notice?: (step: number, select: (step: number) => void) => ReactNode;
+  /** Above the strip of steps; `reach` shows the screen of a step while it goes on by itself. */
+  timeline?: (step: number, reach: (step: number) => void) => ReactNode;
   /** Below what the panel says of the step; `advance` goes to the next step. */
   review?: (step: number, advance: () => void) => ReactNode;
 };
 
-export function Replay({ trajectory, state, annotator, firstStep, stepMarks, corrections, notice, review }: Props) {
+export function Replay({ trajectory, state, annotator, firstStep, stepMarks, corrections, notice, timeline, review }: Props) {
   const { t } = useI18n();
   const { steps } = trajectory;
   const [player, move] = usePlayer(steps.length, firstStep);
   const step = steps[player.step];
+  const reach = useCallback((to: number) => move({ reached: to }), [move]);
   const { parts, video } = useRecording(trajectory.id);
   const blobUrl = blobUrlOf(trajectory.id);
 
@@ -90,6 +93,7 @@ export function Replay({ trajectory, state, annotator, firstStep, stepMarks, cor
         {review?.(player.step, () => player.step < steps.length - 1 && move({ to: player.step + 1 }))}
       </aside>
       <div className={styles.foot}>
+        {timeline?.(player.step, reach)}
         <Controls player={player} move={move} count={steps.length} video={video} />
         <div className={styles.strip}>
           <Timeline

@@ -92,6 +92,15 @@ function Figures({ agreement: { alpha, decisions, steps_judged_together, mean_ag
           </span>
         </dd>
       </div>
+      {decisions.words > 0 && (
+        <div>
+          <dt>{t("agreement.words")}</dt>
+          <dd>
+            {decisions.words_alpha === null ? "—" : decimals.format(decisions.words_alpha)}
+            <span>{t("agreement.words.help", { count: decisions.words })}</span>
+          </dd>
+        </div>
+      )}
       <div>
         <dt>{t("agreement.steps")}</dt>
         <dd>

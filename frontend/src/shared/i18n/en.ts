@@ -29,6 +29,7 @@ import { retentionMessages } from "./en/retention";
 import { reviewMessages } from "./en/review";
 import { sharedMessages } from "./en/shared";
 import { shellMessages } from "./en/shell";
+import { speechMessages } from "./en/speech";
 import { trialMessages } from "./en/trials";
 import { homeMessages } from "./en/home";
 import { wallMessages } from "./en/wall";
@@ -60,6 +61,7 @@ export const en = {
   ...poolMessages,
   ...promptMessages,
   ...reviewMessages,
+  ...speechMessages,
   ...branchMessages,
   ...recorderMessages,
   ...reportMessages,

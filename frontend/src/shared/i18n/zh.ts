@@ -29,6 +29,7 @@ import { retentionMessages } from "./zh/retention";
 import { reviewMessages } from "./zh/review";
 import { sharedMessages } from "./zh/shared";
 import { shellMessages } from "./zh/shell";
+import { speechMessages } from "./zh/speech";
 import { trialMessages } from "./zh/trials";
 import { homeMessages } from "./zh/home";
 import { wallMessages } from "./zh/wall";
@@ -60,6 +61,7 @@ export const zh = {
   ...poolMessages,
   ...promptMessages,
   ...reviewMessages,
+  ...speechMessages,
   ...branchMessages,
   ...recorderMessages,
   ...reportMessages,

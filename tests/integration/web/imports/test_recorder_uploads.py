@@ -1,7 +1,10 @@
-"""The recorder's upload against a real server: what breaks off is resumed, and a session comes in once."""
+"""The recorder's upload against a real server: what breaks off is resumed, a session comes in once, and what two
+reviewers made of it is learned from."""
 
 import asyncio
 import json
+import os
+import subprocess
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,11 +22,16 @@ from annotation_app.catalogue.selectors import entries_matching, trajectories_of
 from annotation_app.catalogue.services import entries_refresh
 from annotation_app.episodes.models import Episode, Step
 from annotation_app.episodes.services import episode_next
+from annotation_app.exports.schemas import ExportFilters, ExportPlan
+from annotation_app.exports.services import export_write_to
 from annotation_app.flywheel.models import Checkpoint, Sample, Turn, Use, Wheel
 from annotation_app.flywheel.recipe import GateTrials, Recipe
 from annotation_app.imports.models import Import
+from annotation_app.operations.console import Console
+from annotation_app.operations.install.extra_environments import ensure_trainer
 from annotation_app.recorder.services import code_make
 from annotation_app.reviews.models import Opinion
+from annotation_app.settings.base import ROOT
 from annotation_app.tasks.models import Pool, Task
 from benchmarks.parts.safety.things import SFT
 from protocol.trajectory.trajectories import Trajectory
@@ -37,11 +45,25 @@ from recorder.pilothouse_recorder.sessions import Session, SessionWriter, open_s
 from recorder.pilothouse_recorder.uploads import Answer, Server, upload_session
 from tests.integration.web.conftest import World, serving
 from tests.integration.web.imports.import_helpers import write
+from tests.integration.web.reviews.test_independent_reviews import reviewer
+from tests.integration.web.reviews.test_reviews import Reviewer
 
 ID = "6d3a1c52-7d0e-4c47-9f0f-4e3c0d7b6a11"
 PART = 1_000
 SECOND = 1_000_000_000
 SIZE = 64
+TRAINER = """
+import sys
+from pathlib import Path
+from benchmarks.parts.model_servers.checkpoint import write
+from trainer.algorithms.ct import Config, run
+folder, documents = map(Path, sys.argv[1:])
+write(folder / "model", seed=0)
+source = {"kind": "documents", "paths": [str(documents)], "share": 1}
+told = {"checkpoint": folder / "model", "out": folder / "run", "sources": {"sessions": source}, "updates": 4}
+told |= {"sequences": 1, "tokens": 512, "learning_rate": 3e-3, "warmup": 1, "keep_every": 4}
+run(Config.model_validate(told))
+"""
 
 
 @pytest.fixture
@@ -290,3 +312,45 @@ def check_deletion(world: World, admin: User, data: Path) -> None:
     assert not Task.objects.filter(pk=task).exists()
     assert not [path for path in (data / "blobs").rglob("*") if path.is_file()]
     assert Episode.objects.get() == other
+
+
+@pytest.mark.timeout(900)  # the first one makes the trainer's environment
+async def test_a_session_that_two_reviewers_accepted_is_learned_from(
+    committed: World, server: Server, session: Session, tmp_path: Path
+) -> None:
+    assert (await send(server, session))["imported"] == 1
+    documents = await sync_to_async(_review_and_export)(committed, tmp_path / "documents")
+    text = (documents / "document.md").read_text()
+    assert (
+        text
+        == "# Fill in the form\n\n"
+        + "\n\n".join(
+            f"![](step-{number}.jpg)\n\n{thought}Click at (9, 9)"
+            for number, thought in ((1, "I press the FIRST button\n\n"), (2, ""), (3, ""))
+        )
+        + "\n"
+    )
+    python = await asyncio.to_thread(ensure_trainer, Console())
+    words = [str(python), "-c", TRAINER, str(tmp_path), str(documents.parent)]
+    await asyncio.to_thread(subprocess.run, words, check=True, cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    losses = [json.loads(line)["loss"] for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
+    assert len(losses) == 4
+    assert losses[-1] < losses[0]
+
+
+def _review_and_export(world: World, target: Path) -> Path:
+    """Both reviewers correct the thought alike, unseen by the other, and accept. Returns the document's folder."""
+    episode = Episode.objects.select_related("task").get(pk=ID)
+    Pool.objects.filter(pk=episode.task.pool_id).update(reviewers=2)
+    for name, text in (("Rosa", "I press the first button."), ("Rita", "I press the FIRST button")):
+        one = Reviewer(world, reviewer(name))
+        seen = one.get(f"/episodes/{ID}/speech")
+        assert [thought["text"] for thought in seen["thoughts"]] == ["I press it."]
+        one.post(f"/episodes/{ID}/review/thoughts", do="write", base=0, thought=0, text=text)
+        decided = one.decides(episode, "accept")
+    assert decided["review"] == "accepted"
+    agreement = one.get("/reviews/agreement")["decisions"]
+    assert (agreement["episodes"], agreement["share"], agreement["words"]) == (1, 1.0, 3)
+    plan = ExportPlan.model_validate({"format": "ct_documents"})
+    export_write_to(target=target, pool_name="Recorded", filters=ExportFilters(review="accepted"), plan=plan)
+    return target / "train" / ID

@@ -106,7 +106,13 @@ def test_a_decision_of_one_reviewer_stays_final_elsewhere(world: World, reviewer
     episode = finished(world.ada)
     assert reviewers[0].decides(episode, "accept")["review"] == "accepted"
     assert not Opinion.objects.exists()
-    assert reviewers[0].get("/reviews/agreement")["decisions"] == {"episodes": 0, "share": None, "alpha": None}
+    assert reviewers[0].get("/reviews/agreement")["decisions"] == {
+        "episodes": 0,
+        "share": None,
+        "alpha": None,
+        "words": 0,
+        "words_alpha": None,
+    }
 
 
 def test_a_rejection_notifies_its_annotator(world: World, reviewers: list[Reviewer]) -> None:

@@ -1,5 +1,6 @@
 """Recorded input becomes actions, and sessions become trajectories."""
 
+from base64 import b64decode, b64encode
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -279,3 +280,15 @@ def test_marks_help_and_what_was_known_come_with_the_recording() -> None:
     assert [one["note"] for one in recording["marks"]] == ["here"]
     assert [(one["seconds"], one["note"]) for one in recording["help"]] == [(0.4, "a search")]
     assert [step.action.kind for step in found.steps] == ["click", "press_keys"], "the recorder's hotkeys are no acts"
+
+
+def test_loudness_has_the_sessions_time_and_a_lower_rate_where_it_is_long() -> None:
+    def levels(values: bytes) -> Any:
+        run = {"t_ns": 500 * MS, "values": b64encode(values).decode()}
+        row = session(frame(0, "a"), click(100), levels={"rate": 20, "runs": [run]})
+        recorded: Any = read(row).task.parameters["recording"]
+        (found,) = recorded["levels"]
+        return found["begin"], found["rate"], b64decode(found["values"])
+
+    assert levels(bytes((1, 9, 3))) == (0.5, 20, bytes((1, 9, 3)))
+    assert levels(bytes((1, 9)) * 20_000) == (0.5, 10, bytes((9,)) * 20_000)

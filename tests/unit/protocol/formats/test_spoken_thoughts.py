@@ -13,10 +13,10 @@ from protocol.formats.spoken_thoughts import (
     SpokenWord,
     Thought,
     align_thoughts,
+    describe_speech,
     find_role,
-    join_words,
-    thought_of_act,
 )
+from protocol.trajectory.speech import join_words, step_thoughts
 
 SECOND = 1_000_000_000
 WORD_S = 0.33
@@ -149,8 +149,10 @@ def test_speech_far_from_every_act_belongs_to_none(text: str) -> None:
 def test_outcomes_stand_after_their_act_and_plans_at_their_first(
     text: str, begin: float, acts: list[RecordedAct], place: int
 ) -> None:
-    thoughts = align_thoughts(words_of(text, begin), acts)
-    assert [thought_of_act(thoughts, one) for one in range(len(acts))] == [
+    words = words_of(text, begin)
+    thoughts = align_thoughts(words, acts)
+    record = describe_speech(Speech(engine="e", language="en", words=tuple(words)), thoughts, 0)
+    assert list(step_thoughts(record.words, record.thoughts, len(acts))) == [
         text if one == place else "" for one in range(len(acts))
     ]
 

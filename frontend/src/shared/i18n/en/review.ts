@@ -143,6 +143,8 @@ export const reviewMessages = {
   "agreement.steps": "Mean agreement of attempts, step by step",
   "agreement.decisions": "Decisions of two independent reviewers that agree",
   "agreement.decisions.help": { one: "over {count} episode; Krippendorff’s alpha {alpha}", other: "over {count} episodes; Krippendorff’s alpha {alpha}" },
+  "agreement.words": "Words of recorded sessions assigned to the same steps (Krippendorff’s alpha)",
+  "agreement.words.help": { one: "over {count} word of two independent reviewers", other: "over {count} words of two independent reviewers" },
   "agreement.decisions.none": "No episode was decided by two independent reviewers",
   "agreement.steps.help": "the same action at the same target, in the same order",
   "agreement.steps.none": "No task was done by two people",

@@ -143,6 +143,8 @@ export const reviewMessages = {
   "agreement.steps": "逐步比较的平均一致程度",
   "agreement.decisions": "两位独立审核员决定一致的比例",
   "agreement.decisions.help": { other: "共 {count} 条轨迹；Krippendorff α 为 {alpha}" },
+  "agreement.words": "录制会话中被分配到相同步骤的词（Krippendorff α）",
+  "agreement.words.help": { other: "两位独立审核员的 {count} 个词" },
   "agreement.decisions.none": "还没有由两位审核员独立审核的轨迹",
   "agreement.steps.help": "目标相同、动作相同且顺序相同",
   "agreement.steps.none": "还没有任务由两人完成",

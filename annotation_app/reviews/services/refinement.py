@@ -1,0 +1,90 @@
+"""Refining the thoughts of recorded sessions with a registered model; reviewers accept what it wrote, by sentence."""
+
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from annotation_app.accounts.models import Role, User
+from annotation_app.accounts.selectors import role_check
+from annotation_app.audit.services import audit_record
+from annotation_app.episodes.models import Episode
+from annotation_app.episodes.selectors import episode_of
+from annotation_app.errors import Conflict, Invalid, NotFound
+from annotation_app.reviews.models import EditKind, Job, JobKind, JobState, ThoughtRevision
+from annotation_app.reviews.selectors.refinement import last_refinement, refining_models
+from annotation_app.reviews.selectors.speech import head_revision, recorded_session
+from annotation_app.reviews.services.access import correctable_episode, current_round
+from annotation_app.reviews.speech_schemas import AcceptedSentences
+from protocol.trajectory.speech import RefinedThought, SpeechRecord, Thoughts, thought_text, write_thought
+
+
+def refinement_request(*, user: User, episode_id: UUID, policy_id: int) -> Job:
+    """Note that a session's thoughts are to be refined. What a refinement by the same model wrote that did not get to
+    its end is taken over. Raises NotFound, Forbidden, and Conflict where it is being refined."""
+    role_check(user, Role.REVIEWER, Role.RESEARCHER, Role.ADMIN)
+    episode = episode_of(user=user, episode_id=episode_id)
+    recorded_session(episode_id)
+    policy = refining_models().filter(pk=policy_id).first()
+    if policy is None:
+        raise NotFound("There is no such model.", field="policy")
+    last = last_refinement(episode, user)
+    goes_on = last is not None and last.policy_id == policy.pk and last.status in (JobState.FAILED, JobState.CANCELLED)
+    try:
+        with transaction.atomic(durable=True):
+            job = Job.objects.create(
+                kind=JobKind.REFINEMENT,
+                episode=episode,
+                policy=policy,
+                refined=last.refined if last is not None and goes_on else (),
+                requested_by=user,
+            )
+            details = {"policy": str(policy)}
+            audit_record(actor=user, verb="refinement.started", subject=f"episode:{episode_id}", details=details)
+    except IntegrityError:
+        raise Conflict("It is being refined already.", code="under_way") from None
+    return job
+
+
+@transaction.atomic(durable=True)
+def refinement_accept(*, user: User, episode_id: UUID, base: int, accepted: tuple[AcceptedSentences, ...]) -> None:
+    """Let thoughts say the accepted sentences, as a new revision. Raises NotFound, Forbidden, Invalid, and Conflict
+    where a thought does not say any more what was refined."""
+    episode = correctable_episode(user=user, episode_id=episode_id)
+    _, speech = recorded_session(episode_id)
+    head = head_revision(episode, user)
+    job = last_refinement(episode, user)
+    if job is None:
+        raise NotFound("Nothing was refined.")
+    if base != (0 if head is None else head.number):
+        raise Conflict("Somebody changed the thoughts meanwhile.", code="thoughts_conflict")
+    thoughts = speech.thoughts if head is None else head.thoughts
+    refined = {one.thought: one for one in job.refined or ()}
+    for one in accepted:
+        thoughts = _take(speech, thoughts, one, refined.get(one.thought))
+    _store(user, episode, accepted[0].thought, thoughts)
+
+
+def _take(
+    speech: SpeechRecord, thoughts: Thoughts, accepted: AcceptedSentences, refined: RefinedThought | None
+) -> Thoughts:
+    if refined is None or accepted.thought >= len(thoughts):
+        raise NotFound("There is no such thought.")
+    if thought_text(speech.words, thoughts[accepted.thought]) != refined.original:
+        raise Conflict("The thought was changed since.", code="thoughts_conflict")
+    if any(place >= len(refined.sentences) for place in accepted.sentences):
+        raise Invalid("There is no such sentence.", code="bad_thought")
+    text = " ".join(refined.sentences[place].text for place in sorted(set(accepted.sentences)))
+    return write_thought(thoughts, accepted.thought, text)
+
+
+def _store(user: User, episode: Episode, thought: int, thoughts: Thoughts) -> None:
+    last = episode.thought_revisions.values_list("number", flat=True).last() or 0
+    ThoughtRevision.objects.create(
+        episode=episode,
+        number=last + 1,
+        kind=EditKind.REFINE,
+        thought=thought,
+        thoughts=thoughts,
+        round=current_round(episode),
+        author=user,
+    )
