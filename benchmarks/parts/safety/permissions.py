@@ -9,6 +9,7 @@ import re
 from typing import Any
 from uuid import uuid4
 
+from benchmarks.parts.safety.recorder_permissions import RECORDER_ROUTES
 from benchmarks.parts.safety.rules import (
     Rule,
     body_of,
@@ -17,7 +18,6 @@ from benchmarks.parts.safety.rules import (
     open_to_all,
     owner_and_staff,
     owner_only,
-    recording,
     reviewing,
     staff,
     uploading,
@@ -54,21 +54,7 @@ ROUTES: dict[str, Rule] = {
     "DELETE /api/me/sign-ins/{sign_in_id}": owner_only(),
     "POST /api/me/tokens": everybody(body=body_of(name="mine", scopes=["*:read"], days=1)),
     "DELETE /api/me/tokens/{token_id}": owner_only(),
-    "GET /api/recorder": only("owner", "annotator"),
-    "POST /api/recorder/computers": only("owner", "annotator", body=body_of(name="Laptop")),
-    "DELETE /api/recorder/computers/{computer_id}": recording(),
-    "POST /api/recorder/pairing": open_to_all(absent=True, body=body_of(code="CCCC-CCCC", version=1)),
-    "DELETE /api/recorder/pairing": everybody(absent=True),
-    "GET /api/recorder/pools": only("owner", "annotator"),
-    "DELETE /api/recorder/recordings/{session_id}": recording(),
-    "POST /api/recorder/recordings/{session_id}/withdrawal": recording(),
-    "GET /api/recorder/uploads": only("owner", "annotator"),
-    "POST /api/recorder/uploads": only("owner", "annotator"),
-    "HEAD /api/recorder/uploads/{session_upload_id}": recording(),
-    "PATCH /api/recorder/uploads/{session_upload_id}": recording(),
-    "DELETE /api/recorder/uploads/{session_upload_id}": recording(),
-    "POST /api/recorder/uploads/{session_upload_id}/import": recording(),
-    "GET /api/recorder/imports/{session_import_id}": recording(),
+    **RECORDER_ROUTES,
     "GET /api/people": only("admin"),
     "GET /api/people/names": staff(),
     "PATCH /api/people/{user_id}": only("admin", body=body_of(skills=["phones"])),
