@@ -1,8 +1,7 @@
 """Who may call what: a row for every HTTP route and every command of the desk's socket.
 
-A new route needs a row in `ROUTES`, under its method and its path as the interface's own description spells it; a
-name in its path that is not there yet needs a maker in `things.NAMES`. `test_permissions.py` and
-`./pilothouse bench safety` call each as everybody.
+A new route needs a row in `ROUTES`, under its method and its path as the OpenAPI schema has it; a new name in its path
+needs a maker in `things.NAMES`. `test_permissions.py` and `./pilothouse bench safety` call each as everybody.
 """
 
 import re
