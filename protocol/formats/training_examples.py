@@ -13,7 +13,7 @@ from protocol.formats.row_checks import check_points, check_round_trip, check_sp
 from protocol.formats.special_tokens import Consumer, escape_earlier_turn, escape_prompt_text, escape_target_text
 from protocol.training.preferences import Candidate, extract_preferences, extract_unpaired_preferences
 from protocol.training.samples import Sample, training_samples
-from protocol.trajectory.steps import Step
+from protocol.trajectory.steps import Step, apply_review_fix
 from protocol.trajectory.trajectories import Trajectory, without_undone_steps
 
 IMAGE_PLACEHOLDER = "<image>"
@@ -178,7 +178,7 @@ def to_json_line(value: object) -> str:
 
 
 def _all_examples(trajectory: Trajectory, options: ExportOptions) -> Iterator[TrainingExample]:
-    steps = {step.index: step for step in without_undone_steps(trajectory).steps}
+    steps = {step.index: apply_review_fix(step) for step in without_undone_steps(trajectory).steps}
     texts: dict[int, MessageText] = {}
     for sample in training_samples(trajectory, options.dialect, budget=options.budget):
         yield _build_example(sample, steps[sample.index], options, texts)

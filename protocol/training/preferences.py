@@ -10,7 +10,7 @@ from typing import Literal
 from protocol.actions.equivalence import TOLERANCE, equivalent
 from protocol.actions.types import Action
 from protocol.trajectory.proposals import Proposal
-from protocol.trajectory.steps import Decision, Step
+from protocol.trajectory.steps import Decision, Step, apply_review_fix, is_corrected, is_rejected
 from protocol.trajectory.trajectories import Trajectory, without_undone_steps
 
 PreferenceSource = Literal["accept", "override", "takeover", "mark"]
@@ -53,13 +53,13 @@ def extract_preferences(trajectory: Trajectory, *, tolerance: int = TOLERANCE) -
     """Every pair of acts in the same state of which a person held one for better, once.
 
     What was done is above each other candidate, unless that was said to do as well; it and what would have done as well
-    are above what was called wrong. Acts that mean the same (within `tolerance` pixels) are no pair, and what failed
-    when it was done is above nothing. Replies with several actions are left out: they are no single act. So are
-    acts whose thought is owed.
+    are above what was called wrong. A reviewer's correction stands in place of what was done, and above it; what a
+    reviewer found wrong and nobody corrected is above nothing. Acts that mean the same (within `tolerance` pixels) are
+    no pair, and what failed when it was done is above nothing. Replies with several actions are left out: they are no
+    single act. So are acts whose thought is owed.
     """
     for step, row in _human_decisions(trajectory):
-        good, wrong, other = _group_candidates(step, row, tolerance)
-        done = [] if step.error or step.batch or step.thought_timing == "owed" else [_executed_candidate(step, row)]
+        done, good, wrong, other = _judged_candidates(step, row, tolerance)
         for chosen in [*done, *good]:
             for rejected in wrong:
                 yield Preference(trajectory.id, step.index, chosen, rejected, "mark")
@@ -74,10 +74,10 @@ def extract_unpaired_preferences(trajectory: Trajectory, *, tolerance: int = TOL
     Candidates without a mark are judged only where a person overrode them: to accept one says nothing of the others.
     """
     for step, row in _human_decisions(trajectory):
-        good, wrong, other = _group_candidates(step, row, tolerance)
+        done, good, wrong, other = _judged_candidates(step, row, tolerance)
         source = _preference_source(step.decision)
-        if not step.error and step.batch is None and step.thought_timing != "owed":
-            yield UnpairedPreference(trajectory.id, step.index, _executed_candidate(step, row), True, source)
+        for candidate in done:
+            yield UnpairedPreference(trajectory.id, step.index, candidate, True, source)
         for candidate in good:
             yield UnpairedPreference(trajectory.id, step.index, candidate, True, "mark")
         for candidate in wrong:
@@ -87,11 +87,30 @@ def extract_unpaired_preferences(trajectory: Trajectory, *, tolerance: int = TOL
 
 
 def _human_decisions(trajectory: Trajectory) -> Iterator[tuple[Step, tuple[Proposal, ...]]]:
-    """The steps a person decided, with what they were offered; nobody judged what a policy did by itself."""
+    """The steps that a person decided or corrected, with what they were offered; nobody judged what else a policy did
+    by itself."""
     active = without_undone_steps(trajectory)
     for step, row in zip(active.steps, active.proposals, strict=False):
-        if step.decision != "auto" and row:
+        if row and (step.decision != "auto" or is_corrected(step)):
             yield step, row
+
+
+def _judged_candidates(
+    step: Step, row: Sequence[Proposal], tolerance: int
+) -> tuple[list[Candidate], list[Candidate], list[Candidate], list[Candidate]]:
+    """What a person held for right (at most one), candidates that would have done as well, those called wrong, and
+    those not spoken of."""
+    target = apply_review_fix(step)
+    good, wrong, other = _group_candidates(step, target, row, tolerance)
+    if step.batch is None and (is_rejected(step) or not equivalent(target.action, step.action, tolerance=tolerance)):
+        wrong.insert(0, _executed_candidate(step, row))
+    if is_corrected(step):
+        done = [Candidate(target.thought, target.action)]
+    else:
+        done = [] if step.error or is_rejected(step) else [_executed_candidate(step, row)]
+    if step.batch or target.thought_timing == "owed":
+        done = []
+    return done, good, wrong, [] if step.decision == "auto" else other
 
 
 def _executed_candidate(step: Step, row: Sequence[Proposal]) -> Candidate:
@@ -100,14 +119,14 @@ def _executed_candidate(step: Step, row: Sequence[Proposal]) -> Candidate:
 
 
 def _group_candidates(
-    step: Step, row: Sequence[Proposal], tolerance: int
+    step: Step, target: Step, row: Sequence[Proposal], tolerance: int
 ) -> tuple[list[Candidate], list[Candidate], list[Candidate]]:
-    """The candidates beside what was done: said to do as well, called wrong, not spoken of.
+    """The candidates beside what was done and its correction (`target`): said to do as well, called wrong, neither.
 
     One that means what was done is none of them, and one that means the same as a candidate before it is not repeated.
     """
     sorts: dict[str, list[Candidate]] = {"acceptable": [], "wrong": [], "": []}
-    known_actions: list[Action] = [step.action]
+    known_actions: list[Action] = [step.action, target.action]
     for one in sorted(row, key=lambda one: _candidate_mark(step, one) == ""):
         if (
             one.action is None

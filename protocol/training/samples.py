@@ -14,7 +14,7 @@ from protocol.dialects.dialect import ChatMessage, Dialect, ScreenSize
 from protocol.dialects.prompts import Prompt
 from protocol.trajectory.memory import HistoryBudget, StepLengths, estimate_tokens, recall_history
 from protocol.trajectory.proposals import Proposal
-from protocol.trajectory.steps import Actor, Decision, Step
+from protocol.trajectory.steps import Actor, Decision, Step, learned_form
 from protocol.trajectory.trajectories import Trajectory, without_undone_steps
 
 DEFAULT_HISTORY_BUDGET = HistoryBudget()
@@ -44,7 +44,9 @@ def training_samples(
     sampled_steps: Collection[int] = (),
 ) -> Iterator[Sample]:
     """A sample for each step that stands, that the dialect can say, and whose act is known to have worked; a step that
-    was done again is history, since the attempt it was decided in has the sample. So is one whose thought is owed.
+    was done again is history, since the attempt it was decided in has the sample. So is one whose thought is owed, and
+    one that a reviewer found wrong. Where a reviewer corrected a step, the correction is the target, while the history
+    of later steps has what was done.
 
     `sampled_steps` have one whatever came of them: a policy that learns from its own samples learns from its failures,
     too. What no dialect can say has no target. Where `prompts` has what a policy of this dialect was asked at a step,
@@ -74,16 +76,16 @@ def training_samples(
             )
 
     for index, step in enumerate(trajectory.steps):
-        supported = dialect.supported_form(step.action)
-        succeeded = supported is not None and step.error is None and step.decision != "again"
-        succeeded = succeeded and step.thought_timing != "owed"
-        if not succeeded and step.index not in sampled_steps:
+        learned = learned_form(step)
+        target = learned or step
+        supported = dialect.supported_form(target.action)
+        if (learned is None or supported is None) and step.index not in sampled_steps:
             continue
         yield Sample(
             trajectory_id=trajectory.id,
             index=step.index,
             messages=_stored_prompt(proposals_by_step.get(step.index, ()), dialect, prompts) or rendered(index, step),
-            target=dialect.write(step.thought, supported, ScreenSize.of(step.before)) if supported else "",
+            target=dialect.write(target.thought, supported, ScreenSize.of(step.before)) if supported else "",
             actor=step.actor,
             decision=step.decision,
         )

@@ -130,6 +130,17 @@ def is_later_of_reply(step: Step) -> bool:
     return step.batch is not None and step.batch.index > 1
 
 
+def is_rejected(step: Step) -> bool:
+    """Whether a reviewer found the step wrong, redundant or hallucinated and nobody corrected it."""
+    review = step.review
+    return review is not None and review.fix is None and review.verdict not in (None, "right")
+
+
+def is_corrected(step: Step) -> bool:
+    """Whether a reviewer corrected the step's thought or action."""
+    return step.review is not None and step.review.fix is not None
+
+
 def apply_review_fix(step: Step) -> Step:
     """The step as its last fix says it, where there is one: what is to be learned, not what was executed."""
     fix = step.review.fix if step.review is not None else None
@@ -138,3 +149,13 @@ def apply_review_fix(step: Step) -> Step:
     written = step.thought_timing == "owed" and fix.thought.strip() != ""
     timing: ThoughtTiming = "later" if written else step.thought_timing
     return step.model_copy(update={"thought": fix.thought, "thought_timing": timing, "action": fix.action})
+
+
+def learned_form(step: Step) -> Step | None:
+    """The step as it is to be learned, with its correction; None where nothing is: its action failed, it was an earlier
+    attempt's, its thought is owed, or a reviewer rejected it."""
+    learned = apply_review_fix(step)
+    failed = step.error is not None and learned.action == step.action
+    if failed or is_rejected(step) or step.decision == "again" or learned.thought_timing == "owed":
+        return None
+    return learned

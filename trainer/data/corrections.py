@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, get_args
 
-from protocol.trajectory.steps import Step
+from protocol.trajectory.steps import Step, is_corrected, learned_form
 from protocol.trajectory.trajectories import Trajectory, without_undone_steps
 
 Role = Literal["demonstration", "own", "before", "correction"]
 """demonstration: a person's step where no policy proposed; own: the policy's; before: the policy's, shortly before a
-person stepped in; correction: a person's words where a policy had proposed, be it another thought only."""
+person stepped in; correction: a person's words where a policy had proposed, be it another thought only, or a
+reviewer's."""
 
 Weighting = Literal["none", "interventions", "shares", "classes"]
 """How steps are weighed over a whole data set: `intervention_weights`, `share_weights`, `class_weights`."""
@@ -27,7 +28,7 @@ CLASS_WEIGHTS: Mapping[Role, float] = {"demonstration": 10.0, "own": 1.0, "befor
 
 def step_roles(trajectory: Trajectory, *, window: int = BEFORE) -> tuple[Role | None, ...]:
     """The role of each step that stands; `window` steps before a correction are `before`. None where nothing is
-    learned: the act failed, or was an earlier attempt's, done again."""
+    learned, as `learned_form` says."""
     roles = [_role(step) for step in without_undone_steps(trajectory).steps]
     for onset, starts in enumerate(intervention_onsets(trajectory)):
         for place in range(max(0, onset - window), onset) if starts else ():
@@ -104,8 +105,10 @@ def step_weights(
 
 
 def _role(step: Step) -> Role | None:
-    if step.decision == "again" or step.error is not None:
+    if learned_form(step) is None:
         return None
+    if is_corrected(step):
+        return "correction"
     if step.decision in ("accept", "auto"):
         return "own"
     return "demonstration" if step.policy is None else "correction"

@@ -18,7 +18,7 @@ from protocol.dialects.prompts import Prompt as StoredPrompt
 from protocol.training.samples import DEFAULT_HISTORY_BUDGET, Sample, training_samples
 from protocol.trajectory.memory import HistoryBudget
 from protocol.trajectory.proposals import ImageLimits, WeightSpan
-from protocol.trajectory.steps import Actor, Step, steps_of_reply
+from protocol.trajectory.steps import Actor, Step, is_corrected, is_rejected, steps_of_reply
 from protocol.trajectory.trajectories import Trajectory, without_undone_steps
 from trainer.data.samples import SampledDecision, sampled_decisions
 from trainer.data.trajectories import TrajectoryFolder
@@ -244,7 +244,8 @@ def render_trajectory(
 
 
 def _succeeded(step: Step) -> bool:
-    return step.error is None and not step.not_done
+    """Whether the policy's own words are learned: the act worked, and no reviewer objected."""
+    return step.error is None and not step.not_done and not is_rejected(step) and not is_corrected(step)
 
 
 def render_folder(

@@ -19,6 +19,8 @@ from protocol.dialects.dialect import ChatMessage, ImagePart, ParsedReply, Scree
 from protocol.training.samples import Sample, training_samples
 from protocol.trajectory.memory import HistoryBudget
 from protocol.trajectory.observations import PageLayout
+from protocol.trajectory.reviews import StepReview
+from protocol.trajectory.steps import Step, apply_review_fix, is_corrected
 from protocol.trajectory.trajectories import Trajectory
 from trainer.data.corrections import CLASS_WEIGHTS, Role, Weighting, step_weights
 from trainer.data.trajectories import TrajectoryFolder
@@ -203,8 +205,9 @@ def read_decisions(
     `weights` are by an attempt's id and a step's index."""
     for trajectory in _successes(folder):
         own = (weights or {}).get(trajectory.id, {})
-        thoughts = {step.index: step.thought for step in trajectory.steps if step.actor == "human"}
-        clicks = {step.index for step in trajectory.steps if isinstance(step.action, Click)}
+        targets = tuple(map(apply_review_fix, trajectory.steps))
+        thoughts = {step.index: step.thought for step in targets if step.actor == "human" or is_corrected(step)}
+        clicks = {step.index for step in targets if isinstance(step.action, Click)}
         known = {
             step.before.screenshot.sha256: step.before.accessibility
             for step in trajectory.steps
@@ -262,6 +265,7 @@ def with_policy_thoughts(trajectory: Trajectory) -> Trajectory:
         step.model_copy(
             update={
                 "thought": format_thought(step.action, (step.before.width, step.before.height)),
+                "review": _with_policy_thought(step),
                 # Attempts of before decision 414 were told at their beginning that their page had been opened.
                 "before": step.before.without_navigation() if step.index == 0 else step.before,
             }
@@ -269,6 +273,15 @@ def with_policy_thoughts(trajectory: Trajectory) -> Trajectory:
         for step in trajectory.steps
     )
     return trajectory.model_copy(update={"steps": tuple(steps)})
+
+
+def _with_policy_thought(step: Step) -> StepReview | None:
+    """What a reviewer said of a step; a correction with the policy's own thought."""
+    review = step.review
+    if review is None or review.fix is None:
+        return review
+    thought = format_thought(review.fix.action, (step.before.width, step.before.height))
+    return review.model_copy(update={"fix": review.fix.model_copy(update={"thought": thought})})
 
 
 def current_picture(messages: Sequence[ChatMessage]) -> BlobRef | None:

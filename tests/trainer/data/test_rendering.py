@@ -11,6 +11,7 @@ from protocol.blobs import BlobRef
 from protocol.training.samples import training_samples
 from protocol.trajectory.observations import ActionError
 from protocol.trajectory.proposals import ImageLimits
+from protocol.trajectory.reviews import Fix, StepReview
 from protocol.trajectory.steps import BatchPosition
 from tests.trainer.examples import CLICK, DIALECT, LOGPROBS, REPLY, TYPED, accepted, as_served, read, sample
 from tests.unit.protocol.examples import trajectory
@@ -59,6 +60,20 @@ def test_the_policys_own_tokens_are_kept(renderer: Renderer, reader: PromptEncod
     assert (first.actor, first.logprobs, first.exact) == ("policy", LOGPROBS, True)
     assert (second.actor, second.logprobs, second.exact) == ("human", None, False)
     assert (first.weights[-1], second.weights[-1]) == (0.5, 2.0)
+
+
+def test_the_policys_words_are_not_learned_where_a_reviewer_corrected_them(
+    renderer: Renderer, reader: PromptEncoder
+) -> None:
+    whole = accepted(reader)
+    review = StepReview(fix=Fix(revision=1, thought="Better.", action=TYPED))
+    corrected = whole.steps[0].model_copy(update={"review": review})
+    left = whole.model_copy(update={"steps": (corrected, *whole.steps[1:])})
+    first, _ = render_trajectory(left, DIALECT, renderer, read=read)
+    learned = [token for token, masked in zip(first.ids, first.mask, strict=True) if masked]
+    assert (first.exact, "Thought: Better." in renderer.text(learned)) == (False, True)
+    drawn, _ = render_trajectory(left, DIALECT, renderer, read=read, failures=True)
+    assert drawn.ids[-len(REPLY) :] == REPLY, "reinforcement learns from what was drawn and rewarded"
 
 
 def test_a_reply_with_several_actions_is_one_sample_where_all_worked(renderer: Renderer, reader: PromptEncoder) -> None:

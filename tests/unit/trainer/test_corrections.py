@@ -8,6 +8,7 @@ from protocol.actions.types import Action, Click, TypeText
 from protocol.training.preferences import extract_preferences, extract_unpaired_preferences
 from protocol.trajectory.observations import ActionError
 from protocol.trajectory.proposals import Proposal
+from protocol.trajectory.reviews import Fix, StepReview
 from protocol.trajectory.steps import BatchPosition
 from protocol.trajectory.trajectories import Trajectory
 from tests.unit.protocol.examples import proposal, step, trajectory
@@ -85,6 +86,15 @@ def test_what_nothing_is_learned_from_has_no_role_and_no_share() -> None:
     assert intervention_onsets(left) == (False, False, False, True)
 
 
+def test_what_reviewers_corrected_is_a_correction_and_what_they_rejected_is_nothing() -> None:
+    fix = Fix(revision=1, thought="There.", action=THERE)
+    reviews = (StepReview(fix=fix), StepReview(verdict="redundant"), StepReview(verdict="right"), None)
+    whole = decided("auto", "accept", "accept", "override")
+    steps = tuple(one.model_copy(update={"review": said}) for one, said in zip(whole.steps, reviews, strict=True))
+    left = whole.model_copy(update={"steps": steps})
+    assert step_roles(left) == ("correction", None, "before", "correction")
+
+
 def test_what_was_taken_back_has_no_role() -> None:
     whole = decided("auto", "override", "auto")
     undone = whole.steps[1].model_copy(update={"undone": True})
@@ -129,6 +139,25 @@ def test_a_role_may_only_be_weighed_down() -> None:
     assert class_weights(("demonstration", "own", "before", "correction")) == (10.0, 1.0, 0.1, 10.0)
     with pytest.raises(ValueError, match="befor"):
         class_weights(("own",), {"befor": 0.1})  # type: ignore[dict-item]
+
+
+def test_a_reviewers_correction_is_above_what_was_done_and_offered() -> None:
+    review = StepReview(verdict="wrong_element", fix=Fix(revision=1, thought="There.", action=THERE))
+    row = (proposal(1, HERE), proposal(2, ELSEWHERE), proposal(3, THERE))
+    whole = step_with_proposals(HERE, *row, decision="accept", proposal_id="p1", review=review)
+    assert pairs(whole) == [(THERE, HERE, "mark"), (THERE, ELSEWHERE, "accept")]
+    assert rated_actions(whole) == [(THERE, True, "accept"), (HERE, False, "mark")]
+    alone = step_with_proposals(HERE, *row, decision="auto", proposal_id="p1", review=review)
+    assert pairs(alone) == [(THERE, HERE, "mark")], "nobody chose among the others"
+    thought = StepReview(fix=Fix(revision=1, thought="Better said.", action=NEAR))
+    assert pairs(step_with_proposals(HERE, *row[:2], review=thought)) == [(NEAR, ELSEWHERE, "override")]
+
+
+def test_what_a_reviewer_rejected_is_above_nothing() -> None:
+    review = StepReview(verdict="wrong_action")
+    whole = step_with_proposals(HERE, proposal(1, THERE), proposal(2, ELSEWHERE, mark="acceptable"), review=review)
+    assert pairs(whole) == [(ELSEWHERE, HERE, "mark")]
+    assert rated_actions(whole) == [(ELSEWHERE, True, "mark"), (HERE, False, "mark"), (THERE, False, "override")]
 
 
 def test_what_a_person_did_is_above_what_they_were_offered() -> None:

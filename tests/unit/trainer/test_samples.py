@@ -12,6 +12,7 @@ from protocol.training.samples import training_samples
 from protocol.trajectory.memory import HistoryBudget
 from protocol.trajectory.observations import ActionError
 from protocol.trajectory.proposals import WeightSpan
+from protocol.trajectory.reviews import Fix, StepReview, StepVerdict
 from protocol.trajectory.steps import BatchPosition, write_thought_later
 from protocol.trajectory.trajectories import Trajectory
 from tests.unit.protocol.examples import TASK, observation, proposal, spans, step, trajectory
@@ -71,6 +72,29 @@ def test_what_was_drawn_is_told_whatever_came_of_it() -> None:
     assert (second.index, third.index) == (1, 2), "a person's act that failed is no sample of anybody's"
     texts = [part.text for message in second.messages for part in message.content if isinstance(part, TextPart)]
     assert texts[-2:] == ["Hm.", "The last action failed: The reply holds no action."]
+
+
+def reviewed(verdict: StepVerdict | None = None, fix: Fix | None = None) -> dict[str, StepReview]:
+    return {"review": StepReview(verdict=verdict, fix=fix)}
+
+
+def test_a_reviewers_correction_is_the_target_and_what_was_done_is_history() -> None:
+    fix = Fix(revision=1, thought="The name first.", action=TypeText(text="a"))
+    failed = ActionError(code="outcome_unknown", message="?")
+    for fields in ({}, {"error": failed}, {"thought_timing": "owed"}):
+        corrected = step(0, CLICK, **reviewed("wrong_action", fix), **fields)
+        first, second = training_samples(trajectory(steps=(corrected, step(1, TYPED))), DIALECT)
+        answer = DIALECT.parse(first.target, ScreenSize(width=1280, height=720))
+        assert isinstance(answer, ParsedReply)
+        assert (answer.thought, answer.action) == ("The name first.", TypeText(text="a"))
+    plain = list(training_samples(trajectory(steps=(step(0, CLICK, thought_timing="owed"), step(1, TYPED))), DIALECT))
+    assert [second.messages] == [one.messages for one in plain]
+
+
+@pytest.mark.parametrize("verdict", ["wrong_element", "wrong_action", "redundant", "hallucinated"])
+def test_what_a_reviewer_found_wrong_is_history_but_no_target(verdict: StepVerdict) -> None:
+    steps = (step(0, CLICK, **reviewed("right")), step(1, CLICK, **reviewed(verdict)), step(2, TYPED))
+    assert [sample.index for sample in training_samples(trajectory(steps=steps), DIALECT)] == [0, 2]
 
 
 def test_what_was_done_again_is_history_but_no_target() -> None:
