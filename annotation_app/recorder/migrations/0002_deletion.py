@@ -12,6 +12,13 @@ RETENTION = """
         RETURN OLD;
     END IF;
 """
+REDACTION = """
+    IF TG_OP = 'UPDATE' AND TG_TABLE_NAME = 'episodes_step'
+        AND current_setting('pilothouse.redaction', true) = TG_TABLE_NAME
+        AND to_jsonb(NEW) - 'document' = to_jsonb(OLD) - 'document' THEN
+        RETURN NEW;
+    END IF;
+"""
 RECORDING = """
     IF TG_OP = 'DELETE' AND TG_TABLE_NAME = 'episodes_step'
         AND current_setting('pilothouse.deleted_recording', true) = to_jsonb(OLD) ->> 'episode_id' THEN
@@ -27,8 +34,8 @@ END $$;
 class Migration(migrations.Migration):
     dependencies = [
         ("recorder", "0001_initial"),
-        ("retention", "0001_squashed_0002_deletion"),
+        ("retention", "0003_redaction"),
         ("episodes", "0017_withdrawal"),
     ]
 
-    operations = [migrations.RunSQL(HEAD + RETENTION + RECORDING + TAIL, HEAD + RETENTION + TAIL)]
+    operations = [migrations.RunSQL(HEAD + RETENTION + REDACTION + RECORDING + TAIL, HEAD + RETENTION + REDACTION + TAIL)]
