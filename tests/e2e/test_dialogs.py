@@ -52,7 +52,7 @@ OPENED = (
 """Pages, what the button on them is called, and what it opens."""
 KEYS = (("f", ""), ("x", ""), ("h", ""), ("l", ""), ("c", ""), ("Control+k", ""), ("ArrowRight", "m"))
 """Keys that open something at a desk, pressed one after another."""
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 @cache
