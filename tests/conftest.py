@@ -65,9 +65,9 @@ def pytest_sessionfinish() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The first test of the whole platform waits for its start."""
+    """The first test of the whole platform waits for its start. A test may say itself how long it has."""
     for item in items:
-        if "platform" in getattr(item, "fixturenames", ()):
+        if "platform" in getattr(item, "fixturenames", ()) and item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(PLATFORM_SECONDS))
 
 
