@@ -21,8 +21,8 @@ export function Preferences({ plan, initial, onChange }: PlanProps<PreferenceTra
               value={plan.algorithm}
               onChange={(event) => onChange({ ...plan, algorithm: event.currentTarget.value === "kto" ? "kto" : "dpo" })}
               data={[
-                { value: "dpo", label: t("flywheel.form.pref.dpo") },
-                { value: "kto", label: t("flywheel.form.pref.kto") },
+                { value: "dpo", label: "DPO" },
+                { value: "kto", label: "KTO" },
               ]}
             />
           </SimpleGrid>
