@@ -146,3 +146,12 @@ def drill(drill_numbers: "count[int]") -> Drill:
         return episode_page
 
     return open_episode
+
+
+async def confirm(page: Page, password: str) -> None:
+    """Give the password that is asked for once more."""
+    proof = page.get_by_role("dialog", name="Confirm that it is you")
+    await expect(proof.get_by_label("Your password")).to_be_focused(timeout=BOUND_MS)
+    await page.keyboard.insert_text(password)
+    await page.keyboard.press("Enter")
+    await expect(proof).to_have_count(0, timeout=BOUND_MS)

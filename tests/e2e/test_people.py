@@ -12,7 +12,7 @@ from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from playwright.async_api import Browser, Locator, Page, Response, expect
 
 from annotation_app.operations.runtime.temporary_platform import TemporaryPlatform
-from tests.e2e.conftest import SignIn
+from tests.e2e.conftest import SignIn, confirm
 from tests.e2e.episode_page import BOUND_MS
 from tests.e2e.test_pages import assert_accessible
 from tests.mailbox import Mailbox
@@ -81,15 +81,6 @@ async def signed_in_as(browser: Browser, platform: TemporaryPlatform, cookie: st
     name, _, value = cookie.partition("=")
     await page.context.add_cookies([{"name": name, "value": value, "url": platform.url}])
     return page
-
-
-async def confirm(page: Page, password: str) -> None:
-    """Give the password that is asked for once more."""
-    proof = page.get_by_role("dialog", name="Confirm that it is you")
-    await expect(proof.get_by_label("Your password")).to_be_focused(timeout=BOUND_MS)
-    await page.keyboard.insert_text(password)
-    await page.keyboard.press("Enter")
-    await expect(proof).to_have_count(0, timeout=BOUND_MS)
 
 
 def time_passed(platform: TemporaryPlatform, username: str, by: timedelta, *, used: bool = False) -> None:
