@@ -1,4 +1,4 @@
-"""What prepared requests cost and what became of them, told to whoever counts them."""
+"""Reports what prepared requests cost and whether they were used."""
 
 import asyncio
 import logging
@@ -18,7 +18,7 @@ PreparedOutcome = Literal["open", "used", "discarded"]
 
 
 class PreparedUse(FrozenModel):
-    """One prepared request: a question that was put to the policy before its moment.
+    """One prepared request: a model request that was sent before it was needed.
 
     Attributes:
         id: Names it for ever, so that it is counted once.

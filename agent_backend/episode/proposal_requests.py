@@ -1,4 +1,4 @@
-"""What a policy is asked at a decision point: requests with retries, and such that are put ahead of their moment."""
+"""Model requests at a decision point: with retries, and prepared ones, which are sent before they are needed."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

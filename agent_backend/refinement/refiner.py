@@ -128,7 +128,7 @@ async def refine_trajectory(
 
 
 def describe_step_action(step: Step) -> str:
-    """A step's action as the model is told it."""
+    """A step's action in the words of the prompt."""
     return json.dumps(step.action.model_dump(mode="json", exclude_none=True), ensure_ascii=False)
 
 

@@ -257,8 +257,8 @@ class Withdrawal(models.Model):
 
 
 class PreparedRequest(models.Model):
-    """A question that the policy was asked before its moment, about what a twin showed. One that stays `open` under a
-    runner's token which no runner holds any more was lost with its process."""
+    """A model request that was sent before it was needed, about the screen of a twin machine. One that is still `open`
+    although no runner holds its token any more was lost with its process."""
 
     id = models.UUIDField(primary_key=True, editable=False)
     episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="prepared_requests", db_index=False)

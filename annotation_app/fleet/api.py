@@ -63,7 +63,7 @@ def fleet_get(request: HttpRequest) -> Fleet:
 def prepared_requests_list(
     request: HttpRequest, days: Annotated[int, Query(ge=1, le=366)] = 14
 ) -> list[PreparedRequestCost]:
-    """What requests cost that were put while a person read, by day and pool."""
+    """What prepared model requests cost, by day and pool: those that were sent while a person read."""
     return list(services.prepared_costs(user=user_of(request), days=days))
 
 

@@ -84,8 +84,7 @@ def fleet_now(*, user: User) -> Fleet:
 
 
 def prepared_costs(*, user: User, days: int) -> tuple[PreparedRequestCost, ...]:
-    """What requests to policies cost that were put ahead of their moment, of today and the days before it, by day and
-    pool. Raises Forbidden."""
+    """What prepared requests cost by day and pool, for `days` days with today. Raises Forbidden."""
     if not user.has_role(Role.ADMIN):
         raise Forbidden("Machines are for admins.")
     today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)

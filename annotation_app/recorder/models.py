@@ -8,8 +8,8 @@ from annotation_app.tasks.models import Pool
 
 
 class PairedComputer(models.Model):
-    """A computer whose recorder uploads for a person. It begins as a code and ends when its token does; the row stays,
-    so that the recorder is told why it is refused."""
+    """A computer whose recorder uploads for a person. It begins as a code and ends when its token does. The row stays:
+    from it a recorder that is refused learns why."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="paired_computers")
     name = models.CharField(max_length=64, help_text="As the person calls it")

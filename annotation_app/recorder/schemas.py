@@ -14,7 +14,7 @@ PAIRING_VERSION = 1
 RecordedSessionState = Literal[
     "uploading", "stopped", "importing", "failed", "waiting", "reviewed", "withdrawn", "deleted"
 ]
-"""`stopped`: the upload broke off and its parts have expired; `waiting`: it came in, and nobody has reviewed it."""
+"""`stopped`: the upload broke off and its parts have expired; `waiting`: it was imported and waits for a review."""
 
 
 class ComputerIn(FrozenModel):
@@ -84,7 +84,7 @@ class SessionUploadIn(FrozenModel):
 
 
 class LearnedFrom(FrozenModel):
-    """Who has learned from a recording: weights of a flywheel."""
+    """A checkpoint of a flywheel that was trained on a recording."""
 
     flywheel: str
     cycle: int

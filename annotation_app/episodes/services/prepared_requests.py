@@ -1,4 +1,4 @@
-"""Counting the requests that are put ahead of their moment."""
+"""Counting prepared requests: model requests that are sent before they are needed."""
 
 from datetime import datetime
 from uuid import UUID

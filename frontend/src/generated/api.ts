@@ -5051,7 +5051,7 @@ export interface ComputerOut {
   expires_at: string;
 }
 /**
- * Who has learned from a recording: weights of a flywheel.
+ * A checkpoint of a flywheel that was trained on a recording.
  */
 export interface LearnedFrom {
   flywheel: string;

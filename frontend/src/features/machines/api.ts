@@ -16,7 +16,7 @@ export const fleetQuery = queryOptions({
 /** How many days of prepared requests the page shows. */
 export const PREPARED_DAYS = 14;
 
-/** What requests cost that were put to policies ahead of their moment, by day and pool. */
+/** What prepared model requests cost, by day and pool. */
 export const preparedQuery = queryOptions({
   queryKey: ["prepared-requests"],
   queryFn: () => request("GET", `/fleet/prepared-requests?days=${PREPARED_DAYS}`),
