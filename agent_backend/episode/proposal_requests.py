@@ -35,7 +35,7 @@ class ProposalRequest:
 
 
 class PreparedRequest:
-    """A question put ahead of its moment. What it would store waits until the question is the episode's own."""
+    """A model request that is sent before it is needed. What it would store waits until the episode needs it."""
 
     def __init__(self, guess: Guess, request: ProposalRequest, note_use: Callable[[PreparedUse], None]) -> None:
         self.guess = guess

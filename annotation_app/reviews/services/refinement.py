@@ -7,13 +7,13 @@ from django.db import IntegrityError, transaction
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.audit.services import audit_record
-from annotation_app.episodes.models import Episode
 from annotation_app.episodes.selectors import episode_of
 from annotation_app.errors import Conflict, Invalid, NotFound
-from annotation_app.reviews.models import EditKind, Job, JobKind, JobState, ThoughtRevision
+from annotation_app.reviews.models import EditKind, Job, JobKind, JobState
 from annotation_app.reviews.selectors.refinement import last_refinement, refining_models
 from annotation_app.reviews.selectors.speech import head_revision, recorded_session
-from annotation_app.reviews.services.access import correctable_episode, current_round
+from annotation_app.reviews.services.access import correctable_episode
+from annotation_app.reviews.services.thoughts import revision_add
 from annotation_app.reviews.speech_schemas import AcceptedSentences
 from protocol.trajectory.speech import RefinedThought, SpeechRecord, Thoughts, thought_text, write_thought
 
@@ -61,7 +61,8 @@ def refinement_accept(*, user: User, episode_id: UUID, base: int, accepted: tupl
     refined = {one.thought: one for one in job.refined or ()}
     for one in accepted:
         thoughts = _take(speech, thoughts, one, refined.get(one.thought))
-    _store(user, episode, accepted[0].thought, thoughts)
+    first = accepted[0].thought
+    revision_add(user=user, episode=episode, kind=EditKind.REFINE, thought=first, thoughts=thoughts)
 
 
 def _take(
@@ -75,16 +76,3 @@ def _take(
         raise Invalid("There is no such sentence.", code="bad_thought")
     text = " ".join(refined.sentences[place].text for place in sorted(set(accepted.sentences)))
     return write_thought(thoughts, accepted.thought, text)
-
-
-def _store(user: User, episode: Episode, thought: int, thoughts: Thoughts) -> None:
-    last = episode.thought_revisions.values_list("number", flat=True).last() or 0
-    ThoughtRevision.objects.create(
-        episode=episode,
-        number=last + 1,
-        kind=EditKind.REFINE,
-        thought=thought,
-        thoughts=thoughts,
-        round=current_round(episode),
-        author=user,
-    )

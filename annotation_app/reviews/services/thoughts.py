@@ -46,13 +46,19 @@ def thoughts_edit(*, user: User, episode_id: UUID, edit: ThoughtEditIn) -> None:
         )
     except InvalidThoughts as error:
         raise Invalid(f"This cannot be changed: {error}.", code="bad_thought") from None
+    about = edit.revision if edit.do == "restore" else edit.thought
+    revision_add(user=user, episode=episode, kind=EditKind(edit.do), thought=about, thoughts=changed)
+
+
+def revision_add(*, user: User, episode: Episode, kind: EditKind, thought: int, thoughts: Thoughts) -> None:
+    """Store the thoughts as a new revision. Runs inside the caller's transaction, with the episode locked."""
     last = episode.thought_revisions.values_list("number", flat=True).last() or 0
     ThoughtRevision.objects.create(
         episode=episode,
         number=last + 1,
-        kind=EditKind(edit.do),
-        thought=edit.revision if edit.do == "restore" else edit.thought,
-        thoughts=changed,
+        kind=kind,
+        thought=thought,
+        thoughts=thoughts,
         round=current_round(episode),
         author=user,
     )
