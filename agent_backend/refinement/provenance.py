@@ -5,10 +5,21 @@ What a model says of its own sentences is not used: the texts alone decide.
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Literal
 
 Support = Literal["verbatim", "paraphrased", "added"]
+
+SUPPORTED_SHARE = 0.6
+"""Share of the content words of an added sentence that what is known of the step must hold."""
+REWORDED_SHARE = 0.3
+"""Share of the content words of a thought that another wording of it must keep."""
+MAX_REWORDED_LENGTH = 2.0
+"""How many times as many words another wording may have."""
+NEAR_IDENTICAL = 0.85
+"""Two wordings whose words are in the same order to this degree are one."""
 
 PARAPHRASE_SHARE = 0.5
 """Share of a sentence's content words that were said. With less it says something of its own."""
@@ -51,6 +62,12 @@ STOP_WORDS = frozenset(
     )
 )
 """Words without a meaning of their own."""
+SCREEN_WORDS = (
+    "screen window page button field text click type press open show shown visible front application menu list step "
+    "task goal need needed bring brings toward towards work cursor see want current "
+    "屏幕窗口页面按钮字段文本点击输入打开显示前应用菜单列表步任务目标下一在的是了我要这上中能看到以"
+)
+"""Words by which any step can be described; they state no fact of their own."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +152,50 @@ def find_changed_fact(said: str, sentences: list[RefinedSentence], names: frozen
     if before.negations != after.negations or invented.negations:
         return "a negation was changed"
     return ""
+
+
+def find_unsupported(sentence: str, evidence: str, names: frozenset[str] = frozenset()) -> str:
+    """Why an added sentence does not follow from what is known of a step (`evidence`): a number, a name, a negation or
+    too many words that are not in it. Empty where it does."""
+    facts = find_facts(sentence, names)
+    if new := set(facts.numbers) - set(_numbers(evidence)):
+        return f"not known: {min(new)}"
+    if unknown := facts.names - _words(evidence):
+        return f"not known: {min(unknown)}"
+    if facts.negations:
+        return "a negation was added"
+    own = _content(sentence)
+    known = _content(evidence) | _content(SCREEN_WORDS)
+    if not own or len(own & known) < SUPPORTED_SHARE * len(own):
+        return "most of it is not known"
+    return ""
+
+
+def find_other_meaning(said: str, reworded: str, names: frozenset[str] = frozenset()) -> str:
+    """Why a text is no other wording of what was said: a number, a name or a negation differs, too little of it is left
+    or too much is said. Empty where it is one."""
+    before, after = find_facts(said, names), find_facts(reworded, names)
+    if lost := (set(before.numbers) - set(after.numbers)) or (before.names - _words(reworded)):
+        return f"left out: {min(lost)}"
+    if new := (set(after.numbers) - set(before.numbers)) or (after.names - _words(said)):
+        return f"never said: {min(new)}"
+    if before.negations != after.negations:
+        return "a negation was changed"
+    content = _content(said)
+    if len(content & _content(reworded)) < REWORDED_SHARE * len(content):
+        return "most of what was said is left out"
+    if len(TOKEN.findall(reworded.casefold())) > MAX_REWORDED_LENGTH * max(5, len(TOKEN.findall(said.casefold()))):
+        return "it says more than was said"
+    return ""
+
+
+def is_near_identical(text: str, others: Iterable[str]) -> bool:
+    """Whether a text has nearly the words of one of the others, in nearly their order."""
+    own = TOKEN.findall(text.casefold())
+    return any(
+        SequenceMatcher(None, own, TOKEN.findall(other.casefold()), autojunk=False).ratio() >= NEAR_IDENTICAL
+        for other in others
+    )
 
 
 def _words(text: str) -> set[str]:

@@ -8,8 +8,6 @@ from typing import Any
 
 import httpx
 
-from agent_backend.policy.completions import CompletionsClient, RequestTimeouts
-from agent_backend.policy.samples import Samples
 from agent_backend.refinement.provenance import (
     STOP_WORDS,
     RefinedSentence,
@@ -18,11 +16,10 @@ from agent_backend.refinement.provenance import (
     split_sentences,
     trace_sentences,
 )
+from agent_backend.refinement.text_model import TextModel
 from protocol.trajectory.steps import Step
 from protocol.trajectory.trajectories import Trajectory
 
-TIMEOUTS = RequestTimeouts(token=120.0, total=300.0)
-MAX_TOKENS = 600
 SYSTEM = (
     "You edit what a person said aloud while working on a computer. Write it as clear first-person reasoning before "
     "the action. Remove filler, repetitions and false starts. Keep every number, every name and every negation. Keep "
@@ -52,7 +49,7 @@ class Refiner:
         self, base_url: str, model: str, *, api_key: str = "", transport: httpx.AsyncBaseTransport | None = None
     ) -> None:
         self.model = model
-        self._completions = CompletionsClient(base_url, api_key=api_key, timeouts=TIMEOUTS, transport=transport)
+        self._text_model = TextModel(base_url, model, api_key=api_key, transport=transport)
 
     async def refine(self, said: str, instruction: str, action: str, names: frozenset[str]) -> RefinedThought:
         """One thought. Raises PolicyUnavailable and PolicyRejected."""
@@ -60,7 +57,7 @@ class Refiner:
         messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": question}]
         problem = ""
         for _ in range(2):
-            reply = await self._ask(messages)
+            reply = await self._text_model.ask(messages)
             sentences = trace_sentences(said, reply)
             problem = find_problem(said, sentences, names)
             if not problem:
@@ -78,20 +75,7 @@ class Refiner:
 
     async def aclose(self) -> None:
         """Close the connections to the server."""
-        await self._completions.aclose()
-
-    async def _ask(self, messages: list[dict[str, str]]) -> str:
-        request: dict[str, Any] = {
-            "model": self.model,
-            "messages": list(messages),
-            "stream": True,
-            "n": 1,
-            "temperature": 0.0,
-            "max_tokens": MAX_TOKENS,
-        }
-        samples = await self._completions.sample(request, _ignore_progress)
-        finished = samples.finished()
-        return finished[0].text.strip() if finished else ""
+        await self._text_model.aclose()
 
 
 def find_problem(said: str, sentences: list[RefinedSentence], names: frozenset[str]) -> str:
@@ -138,7 +122,3 @@ def typed_names(steps: tuple[Step, ...]) -> frozenset[str]:
     typed = (word.strip(".,") for step in steps for word in str(getattr(step.action, "text", "")).split())
     names = {word.casefold() for word in typed if len(word) > 2 and (not word.islower() or any(map(str.isdigit, word)))}
     return frozenset(names - STOP_WORDS)
-
-
-async def _ignore_progress(_: Samples) -> None:
-    """Partial replies are not shown."""

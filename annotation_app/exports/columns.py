@@ -17,11 +17,11 @@ MESSAGES = pa.list_(pa.struct([("role", TEXT), ("content", TEXT)]))
 IMAGES_COLUMN = ("images", pa.list_(IMAGE_TYPE))
 
 FORMAT_COLUMNS: dict[str, list[tuple[str, Any]]] = {
-    "trl_sft": [("prompt", MESSAGE_PARTS), ("completion", MESSAGE_PARTS), IMAGES_COLUMN],
+    "trl_sft": [("prompt", MESSAGE_PARTS), ("completion", MESSAGE_PARTS), ("variant", TEXT), IMAGES_COLUMN],
     "trl_dpo": [("prompt", MESSAGE_PARTS), ("chosen", MESSAGE_PARTS), ("rejected", MESSAGE_PARTS), IMAGES_COLUMN],
     "trl_kto": [("prompt", MESSAGE_PARTS), ("completion", MESSAGE_PARTS), ("label", BOOLEAN), IMAGES_COLUMN],
     "trl_stepwise": [("prompt", TEXT), ("completions", pa.list_(TEXT)), ("labels", pa.list_(BOOLEAN))],
-    "verl_sft": [("messages", MESSAGES), IMAGES_COLUMN],
+    "verl_sft": [("messages", MESSAGES), ("variant", TEXT), IMAGES_COLUMN],
     "verl_rl": [
         ("data_source", TEXT),
         ("prompt", MESSAGES),

@@ -55,6 +55,7 @@ def records(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record]:
         "instruction": trajectory.task.instruction,
         "natural_language_task": trajectory.task.instruction,
         "task_completed": trajectory.outcome == "success",
+        "variant": trajectory.variant,
         "traj": [
             {
                 "index": place,
@@ -75,6 +76,7 @@ def records(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record]:
 COLUMNS = {
     **dict.fromkeys(("task_id", "instruction", "natural_language_task", "traj"), "json"),
     "task_completed": "bool",
+    "variant": "string",
 }
 FORMAT = ExportFormat(
     "agentnet", "lines", records, relative_points=True, sidecar_files=dataset_card(describe_columns(COLUMNS))

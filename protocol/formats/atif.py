@@ -50,6 +50,7 @@ def records(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record]:
         "final_metrics": {"total_steps": len(active.steps) + 1},
         "extra": {
             "origin": trajectory.origin,
+            "variant": trajectory.variant,
             "annotator": trajectory.annotator,
             "outcome": trajectory.outcome,
             "answer": trajectory.answer,

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from protocol.formats.dataset_card import dataset_card, describe_columns
-from protocol.formats.records import ExportFormat, ExportOptions, Record
+from protocol.formats.records import ExportFormat, ExportOptions, Record, RowError
 from protocol.formats.row_readers import RowReader, SourceRow, validate_as, validate_trajectory
 from protocol.trajectory.export_folders import TRAJECTORIES, trajectory_files, trajectory_images, trajectory_prompts
+from protocol.trajectory.trajectories import ORIGINAL, Trajectory
 from protocol.trajectory.trajectories import TRAJECTORY_FORMAT as NAME
-from protocol.trajectory.trajectories import Trajectory
 
 
 def records(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record]:
@@ -22,8 +22,11 @@ def records(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record]:
 
 
 def read(source_row: SourceRow) -> Trajectory:
-    """Raises RowError."""
-    return validate_trajectory(validate_as(Trajectory, dict(source_row.row)))
+    """Raises RowError; `variant` for a model's variant of another trajectory's thoughts, which is no attempt."""
+    trajectory = validate_as(Trajectory, dict(source_row.row))
+    if trajectory.variant != ORIGINAL:
+        raise RowError("variant", f"It is the variant {trajectory.variant} of another trajectory. Import the original.")
+    return validate_trajectory(trajectory)
 
 
 READER = RowReader("canonical", lambda row: row.get("format") == NAME, read)

@@ -2,6 +2,7 @@
 
 Before each act stand the picture that it was done on and the thought; the act is said in words, with pixels of that
 picture. Of a document every word is learned, so words that a tokenizer takes for its own are broken up.
+`document.json` beside it names the variant of the thoughts.
 """
 
 import re
@@ -11,11 +12,12 @@ from protocol.actions.descriptions import describe_action
 from protocol.blobs import BlobRef
 from protocol.formats.records import ExportFormat, ExportOptions, Record
 from protocol.formats.special_tokens import VERL, escape_prompt_text
+from protocol.formats.training_examples import to_json_line
 from protocol.trajectory.export_folders import EXTENSIONS
 from protocol.trajectory.steps import Step
 from protocol.trajectory.trajectories import Trajectory, without_undone_steps
 
-DOCUMENT = "document.md"
+DOCUMENT, LABELS = "document.md", "document.json"
 
 
 def records(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record]:
@@ -40,6 +42,7 @@ def records(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record]:
     if trajectory.answer:
         parts.append(_plain(trajectory.answer))
     files[f"{trajectory.id}/{DOCUMENT}"] = ("\n\n".join(parts) + "\n").encode()
+    files[f"{trajectory.id}/{LABELS}"] = f"{to_json_line({'variant': trajectory.variant})}\n".encode()
     yield Record(trajectory.id, tuple(images), files=files, steps=len(steps))
 
 

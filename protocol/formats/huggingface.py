@@ -5,15 +5,17 @@ from collections.abc import Iterator
 from protocol.formats.records import ExportFormat, ExportOptions, Record, batch_fields
 from protocol.formats.row_checks import check_points
 from protocol.formats.training_examples import to_json_line
-from protocol.trajectory.trajectories import Trajectory, without_undone_steps
+from protocol.trajectory.trajectories import ORIGINAL, Trajectory, without_undone_steps
 
 
 def records(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record]:
-    """One row a step that stands; one without a picture has none."""
+    """One row a step that stands; one without a picture has none. A variant has rows of the steps that it changes."""
     task, verdict = trajectory.task, trajectory.verdict
     active = without_undone_steps(trajectory)
     offered = (*active.proposals, *((),) * (len(active.steps) - len(active.proposals)))
     for step, row in zip(active.steps, offered, strict=True):
+        if trajectory.variant != ORIGINAL and step.index not in trajectory.variant_steps:
+            continue
         key = f"{trajectory.id}-{step.index:05d}"
         check_points(step, key)
         screenshot_ref = step.before.screenshot
@@ -30,6 +32,7 @@ def records(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record]:
                 "decision": step.decision,
                 "intervention": step.decision in ("override", "takeover"),
                 "thought": step.thought,
+                "variant": trajectory.variant,
                 "action": step.action.model_dump_json(),
                 "candidates": to_json_line([one.model_dump(mode="json", include=CANDIDATE_FIELDS) for one in row]),
                 "error": step.error.code if step.error else None,
@@ -50,7 +53,9 @@ COLUMNS = {
     "step": "int64",
     **dict.fromkeys(("task_id", "instruction", "platform", "actor", "decision"), "string"),
     "intervention": "bool",
-    **dict.fromkeys(("thought", "action", "candidates", "error", "batch", "policy", "annotator", "outcome"), "string"),
+    **dict.fromkeys(
+        ("thought", "variant", "action", "candidates", "error", "batch", "policy", "annotator", "outcome"), "string"
+    ),
     "reward": "float64",
     **dict.fromkeys(("width", "height"), "int64"),
     "image_sha256": "string",

@@ -37,7 +37,7 @@ def supervised(trajectory: Trajectory, options: ExportOptions) -> Iterator[Recor
     """One row a step; the last turn is the step's."""
 
     def row(example: TrainingExample) -> str:
-        return _row_line(example, learned=example.target)
+        return _row_line(example, learned=example.target, variant=trajectory.variant)
 
     for example in training_examples(trajectory, options):
         yield _record(example.key, example, partial(row, example))
@@ -123,7 +123,7 @@ SFT = ExportFormat(
     supervised,
     dialect=True,
     first_line_marker=IMAGE_ROW_MARKER,
-    sidecar_files=_sidecar_files({}),
+    sidecar_files=_sidecar_files({}, describe_columns({"variant": "string"})),
 )
 DPO = ExportFormat(
     "llama_factory_dpo",

@@ -47,7 +47,12 @@ def records(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record]:
                     "response": step.thought,
                     "reward": reward if last else 0,
                     "done": last,
-                    "info": {"decision": step.decision, "actor": step.actor, **batch_fields(step)},
+                    "info": {
+                        "decision": step.decision,
+                        "actor": step.actor,
+                        "variant": trajectory.variant,
+                        **batch_fields(step),
+                    },
                     "screenshot_file": name,
                 }
             )

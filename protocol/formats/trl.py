@@ -22,14 +22,14 @@ from protocol.formats.training_examples import (
     rated_replies,
     training_examples,
 )
-from protocol.trajectory.trajectories import Trajectory, without_undone_steps
+from protocol.trajectory.trajectories import ORIGINAL, Trajectory, without_undone_steps
 
 
 def supervised(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record | SkippedRow]:
     """One row a step."""
 
     def row(example: TrainingExample) -> dict[str, Any]:
-        return {"completion": _assistant_turn(example.target, example)}
+        return {"completion": _assistant_turn(example.target, example), "variant": trajectory.variant}
 
     for example in training_examples(trajectory, options):
         yield _record(example.key, example, partial(row, example))
@@ -60,7 +60,9 @@ def unpaired_preferences(trajectory: Trajectory, options: ExportOptions) -> Iter
 
 def stepwise(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record | SkippedRow]:
     """One row a trajectory whose end is known: its steps right where it succeeded; and one a refused proposal: what was
-    done before it right, itself wrong. Text only, as the trainer of such rows reads."""
+    done before it right, itself wrong. Text only, as the trainer of such rows reads. Of a variant there is none."""
+    if trajectory.variant != ORIGINAL:
+        return
     example = list(training_examples(trajectory, options))
     instruction = escape_prompt_text(without_undone_steps(trajectory).task.instruction, TRL)
 

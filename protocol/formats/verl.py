@@ -11,7 +11,7 @@ from protocol.formats.records import ExportFormat, ExportOptions, Record, Skippe
 from protocol.formats.row_checks import check_loss_mask
 from protocol.formats.special_tokens import VERL
 from protocol.formats.training_examples import TrainingExample, escape_reply_text, merge_turns, training_examples
-from protocol.trajectory.trajectories import Trajectory
+from protocol.trajectory.trajectories import ORIGINAL, Trajectory
 
 SOURCE = "pilothouse"
 
@@ -19,22 +19,25 @@ SOURCE = "pilothouse"
 def supervised(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record | SkippedRow]:
     """One row a step."""
     for example in training_examples(trajectory, options):
-        yield build_record(example.key, partial(_supervised, example))
+        yield build_record(example.key, partial(_supervised, example, trajectory.variant))
 
 
 def reinforcement(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record | SkippedRow]:
-    """One prompt a step; the ground truth is the act that was done, as the platform writes it."""
+    """One prompt a step; the ground truth is the act that was done, as the platform writes it. A variant has none: its
+    acts are those of the original."""
+    if trajectory.variant != ORIGINAL:
+        return
     for example in training_examples(trajectory, options):
         yield build_record(example.key, partial(_reinforcement, example, trajectory, options))
 
 
-def _supervised(example: TrainingExample) -> Record:
+def _supervised(example: TrainingExample, variant: str) -> Record:
     messages = [
         *_user_turn(example),
         {"role": "assistant", "content": escape_reply_text(example.target, example, VERL)},
     ]
     check_loss_mask((message["role"] == "assistant" for message in messages), example.key)
-    return Record(example.key, example.images, row={"messages": messages})
+    return Record(example.key, example.images, row={"messages": messages, "variant": variant})
 
 
 def _reinforcement(example: TrainingExample, trajectory: Trajectory, options: ExportOptions) -> Record:

@@ -15,7 +15,7 @@ from protocol.dialects.prompts import Prompt
 from protocol.trajectory.memory import HistoryBudget, StepLengths, estimate_tokens, recall_history
 from protocol.trajectory.proposals import Proposal
 from protocol.trajectory.steps import Actor, Decision, Step, learned_form
-from protocol.trajectory.trajectories import Trajectory, without_undone_steps
+from protocol.trajectory.trajectories import ORIGINAL, Trajectory, without_undone_steps
 
 DEFAULT_HISTORY_BUDGET = HistoryBudget()
 """The history a policy is served with, unless its endpoint says otherwise."""
@@ -48,6 +48,9 @@ def training_samples(
     one that a reviewer found wrong. Where a reviewer corrected a step, the correction is the target, while the history
     of later steps has what was done.
 
+    A variant of a recorded session has samples of the steps whose thought it changes; the others are those of the
+    original.
+
     `sampled_steps` have one whatever came of them: a policy that learns from its own samples learns from its failures,
     too. What no dialect can say has no target. Where `prompts` has what a policy of this dialect was asked at a step,
     that very conversation is the sample's.
@@ -76,6 +79,8 @@ def training_samples(
             )
 
     for index, step in enumerate(trajectory.steps):
+        if trajectory.variant != ORIGINAL and step.index not in trajectory.variant_steps:
+            continue
         learned = learned_form(step)
         target = learned or step
         supported = dialect.supported_form(target.action)

@@ -73,6 +73,8 @@ class ExportManifest(FrozenModel):
     reason."""
     refused_codes: dict[str, int] = {}
     """How many of them by the reason's code."""
+    variants: dict[str, int] = {}
+    """How many of the trajectories are a model's variants of recorded thoughts, by their kind."""
     coordinates: CoordinateSystem | None = None
     """None in folders of older releases."""
     counts: ExportCounts

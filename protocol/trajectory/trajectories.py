@@ -1,9 +1,9 @@
 """A whole attempt at a task, as it is exported and trained on."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from protocol.actions.tools import Tool
 from protocol.base import FrozenModel
@@ -18,6 +18,9 @@ TRAJECTORY_FORMAT: Literal["pilothouse-trajectory-1"] = "pilothouse-trajectory-1
 
 Origin = Literal["annotation", "rollout", "recording", "synthesis"]
 Outcome = Literal["success", "failure", "infeasible", "skipped", "broken"]
+ORIGINAL = "none"
+VariantLabel = Annotated[str, StringConstraints(pattern=r"^(none|(enriched|diversified)-[1-9][0-9]{0,4})$")]
+"""`none`, or which other wording of the thoughts a model wrote: its kind and number."""
 
 
 class Branch(FrozenModel):
@@ -82,6 +85,10 @@ class Trajectory(FrozenModel):
     truncated: bool
     created_at: datetime
     finished_at: datetime | None = None
+    variant: VariantLabel = ORIGINAL
+    """Whether thoughts are those that people said, or a model's variant of them."""
+    variant_steps: tuple[int, ...] = ()
+    """Of a variant: the steps whose thought it changes. The others are as in the original."""
 
 
 def without_undone_steps(trajectory: Trajectory) -> Trajectory:

@@ -205,7 +205,7 @@ def ct_documents() -> Found:
         text = (one / "document.md").read_text()
         assert text.startswith("# ")
         named = re.findall(r"^!\[\]\((.+)\)$", text, re.MULTILINE)
-        assert {"document.md", *named} == {path.name for path in one.iterdir()}
+        assert {"document.md", "document.json", *named} == {path.name for path in one.iterdir()}
         pictures([str((one / name).relative_to(FOLDER)) for name in named])
     return {"records": len(found)}
 
