@@ -18,8 +18,15 @@ from trainer.config import DatasetTrainingConfig, DialectConfig, Settings
 from trainer.data.batches import Mix, ShuffledOrder
 from trainer.data.chats import ChatFile
 from trainer.data.corrections import CLASS_WEIGHTS, Role, Weighting, step_weights
-from trainer.data.documents import list_documents, read_document
-from trainer.data.rendering import Renderer, TokenizedSample, render_folder
+from trainer.data.documents import document_variant, list_documents, read_document
+from trainer.data.rendering import (
+    Renderer,
+    TokenizedSample,
+    VariantWeights,
+    render_folder,
+    variant_weight,
+    weigh_sample,
+)
 from trainer.data.streaming import LEDGER, StreamingOrder, WaitPolicy
 from trainer.data.trajectories import open_folders
 from trainer.errors import SampleError
@@ -37,11 +44,17 @@ class Source(Settings):
     """How much of the tokens comes from here, beside the other sources' shares."""
     follow: bool = False
     """Whether trajectories that come into its inboxes later join between two of its passes."""
+    variant_weights: VariantWeights = {}
+    """How much variants of recorded thoughts weigh by their kind, beside `none`; 0 leaves them out, no number is 1."""
 
     @model_validator(mode="after")
     def _followable(self) -> Self:
         if self.follow and self.kind != "trajectories":
             raise ValueError("only trajectories can be followed")
+        if self.variant_weights and self.kind == "chats":
+            raise ValueError("conversations have no variants")
+        if any(weight < 0 for weight in self.variant_weights.values()):
+            raise ValueError("a weight is 0 or more")
         return self
 
 
@@ -111,8 +124,10 @@ def _trajectories(source: Source, config: Config, renderer: Renderer) -> list[To
     folders = [*open_folders(source.paths)]
     everything = (one for folder in folders for one in folder.trajectories())
     weights = None if config.weighting == "none" else step_weights(everything, config.weighting, config.classes)
+    variants = source.variant_weights
     return drop_weightless(
-        [one for each in folders for one in render_folder(each, dialect, renderer, left_out, weights)], left_out
+        [one for each in folders for one in render_folder(each, dialect, renderer, left_out, weights, variants)],
+        left_out,
     )
 
 
@@ -123,7 +138,12 @@ def _documents(source: Source, _: Config, renderer: Renderer) -> list[TokenizedS
         for file in list_documents(folder):
             try:
                 name = file.relative_to(folder).as_posix()
-                samples += renderer.render_document(name, read_document(file, folder, left_out))
+                weight = variant_weight(source.variant_weights, document_variant(file))
+                if not weight:
+                    left_out["variant"] += 1
+                    continue
+                pieces = renderer.render_document(name, read_document(file, folder, left_out))
+                samples += [weigh_sample(one, weight) for one in pieces]
             except SampleError as error:
                 left_out[error.code] += 1
     return drop_weightless(samples, left_out)

@@ -16,7 +16,7 @@ from trainer.config import DatasetTrainingConfig, DialectConfig
 from trainer.data.batches import OrderLike, ShuffledOrder
 from trainer.data.corrections import CLASS_WEIGHTS, Role, Weighting, step_weights
 from trainer.data.packing import learned_logprobs, pack
-from trainer.data.rendering import Renderer, TokenizedSample, render_folder, report_left_out
+from trainer.data.rendering import Renderer, TokenizedSample, VariantWeights, render_folder, report_left_out
 from trainer.data.streaming import LEDGER, StreamingOrder, WaitPolicy
 from trainer.data.trajectories import open_folders
 from trainer.errors import ConfigInvalid, NothingToLearn
@@ -42,6 +42,8 @@ class Config(DatasetTrainingConfig, DialectConfig):
     each role has the weight that `classes` gives it."""
     classes: Mapping[Role, float] = CLASS_WEIGHTS
     """Weights by role, for `classes`; a role that is not named has 1."""
+    variant_weights: VariantWeights = {}
+    """How much variants of recorded thoughts weigh by their kind, beside `none`; 0 leaves them out, no number is 1."""
 
 
 def run(config: Config) -> Path:
@@ -73,7 +75,11 @@ def read_samples(config: Config, checkpoint: Checkpoint) -> list[TokenizedSample
     folders = [*open_folders(config.folders)]
     everything = (one for folder in folders for one in folder.trajectories())
     weights = None if config.weighting == "none" else step_weights(everything, config.weighting, config.classes)
-    samples = [sample for folder in folders for sample in render_folder(folder, dialect, renderer, left_out, weights)]
+    samples = [
+        sample
+        for folder in folders
+        for sample in render_folder(folder, dialect, renderer, left_out, weights, config.variant_weights)
+    ]
     return drop_weightless(samples, left_out)
 
 

@@ -4,6 +4,7 @@ Pictures are files in the documents' folder. One that is elsewhere, missing or o
 stands for it in words stays.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ from urllib.parse import unquote
 from trainer.errors import FolderUnknown, SampleUnreadable
 
 MARKDOWN, HTML = {".md", ".markdown"}, {".html", ".htm"}
+LABELS = "document.json"
+"""Beside a document, what it is: `variant`, where an export of the platform wrote it."""
 PICTURES = {".png", ".jpg", ".jpeg", ".webp", ".gif"}
 MARKED = re.compile(r"!\[(?P<words>[^\]]*)\]\(\s*<?(?P<path>[^)\s>]+)>?(?:\s+[\"'][^)]*)?\)")
 """A picture in Markdown."""
@@ -40,6 +43,17 @@ def read_document(file: Path, folder: Path, left_out: Counter[str]) -> list[str 
         raise SampleUnreadable(f"{file.name} is not in UTF-8") from None
     parts = markdown_parts(text) if file.suffix.lower() in MARKDOWN else html_parts(text)
     return list(_load_pictures(parts, file, folder.resolve(), left_out))
+
+
+def document_variant(file: Path) -> str:
+    """The variant that a document is labelled with; `none` where it has no label. Raises SampleUnreadable."""
+    labels = file.with_name(LABELS)
+    if not labels.is_file():
+        return "none"
+    try:
+        return str(json.loads(labels.read_bytes())["variant"])
+    except (ValueError, KeyError, TypeError):
+        raise SampleUnreadable(f"{labels.name} beside {file.name} names no variant") from None
 
 
 def markdown_parts(text: str) -> Iterator[Part]:

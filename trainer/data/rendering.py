@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from protocol.blobs import BlobRef
 from protocol.dialects.dialect import ChatMessage, Dialect, ImagePart, TextPart
@@ -20,6 +21,7 @@ from protocol.trajectory.memory import HistoryBudget
 from protocol.trajectory.proposals import ImageLimits, WeightSpan
 from protocol.trajectory.steps import Actor, Step, is_corrected, is_rejected, steps_of_reply
 from protocol.trajectory.trajectories import Trajectory, without_undone_steps
+from protocol.trajectory.variants import split_label
 from trainer.data.samples import SampledDecision, sampled_decisions
 from trainer.data.trajectories import TrajectoryFolder
 from trainer.errors import SampleError, SampleForeign, SampleTooLong, SampleUnreadable
@@ -30,6 +32,8 @@ from trainer.serve.schemas import InvalidRequest, Message
 UNBOUNDED = 1 << 30
 
 ReadPicture = Callable[[BlobRef], bytes]
+VariantWeights = Mapping[Literal["none", "enriched", "diversified"], float]
+"""How much thoughts weigh by who wrote them: `none`, people; else a model, in a variant of that kind."""
 
 
 @dataclass(frozen=True)
@@ -254,10 +258,17 @@ def render_folder(
     renderer: Renderer,
     left_out: Counter[str] | None = None,
     weights: Mapping[str, Mapping[int, float]] | None = None,
+    variant_weights: VariantWeights | None = None,
 ) -> Iterator[TokenizedSample]:
-    """Every sample of every attempt in a folder, as `render_trajectory`; `weights` are by an attempt's id, too."""
+    """Every sample of every attempt in a folder, as `render_trajectory`; `weights` are by an attempt's id, too.
+    Attempts whose variant weighs 0 are left out (`variant`)."""
     for trajectory in folder.trajectories():
-        yield from render_trajectory(
+        factor = variant_weight(variant_weights, trajectory.variant)
+        if not factor:
+            if left_out is not None:
+                left_out["variant"] += 1
+            continue
+        for sample in render_trajectory(
             trajectory,
             dialect,
             renderer,
@@ -265,7 +276,18 @@ def render_folder(
             prompts=folder.prompt,
             weights=(weights or {}).get(trajectory.id),
             left_out=left_out,
-        )
+        ):
+            yield weigh_sample(sample, factor)
+
+
+def variant_weight(weights: VariantWeights | None, label: str) -> float:
+    """How much what has this label weighs: `none`, or the kind of a variant and its number."""
+    return {str(kind): weight for kind, weight in (weights or {}).items()}.get(split_label(label)[0], 1.0)
+
+
+def weigh_sample(sample: TokenizedSample, factor: float) -> TokenizedSample:
+    """The sample, each of its tokens weighing `factor` times as much."""
+    return sample if factor == 1.0 else replace(sample, weights=tuple(factor * one for one in sample.weights))
 
 
 def report_left_out(samples: int, left_out: Counter[str]) -> None:
