@@ -19,12 +19,15 @@ from annotation_app.recorder.schemas import (
     Paired,
     PairIn,
     PairingCode,
+    PoolConsentIn,
     RecordedSessionOut,
     RecorderPage,
     RecordingPool,
+    SessionState,
     SessionUploadIn,
 )
 from annotation_app.recorder.tokens import RecorderBearer, token_of
+from annotation_app.tasks.services import consent_give
 
 router = Router(tags=["recorder"])
 RECORDER_AUTH = (RecorderBearer(), SessionAuth())
@@ -82,6 +85,22 @@ def computer_unpair(request: HttpRequest) -> Status[None]:
 def recording_pools(request: HttpRequest) -> list[RecordingPool]:
     """The pools that take your recordings, with their briefs."""
     return selectors.pools_for_recordings(user=user_of(request))
+
+
+@router.post("/recorder/pools/{pool_id}/consent", auth=RECORDER_AUTH, response={204: None})
+def recording_pool_consent(request: HttpRequest, pool_id: RowId, body: PoolConsentIn) -> Status[None]:
+    """Agree to a pool's terms."""
+    user = user_of(request)
+    recorder_check(user)
+    consent_give(user=user, pool_id=pool_id, version=body.version)
+    return Status(204, None)
+
+
+@router.get("/recorder/recordings/{uuid:session_id}", auth=RECORDER_AUTH, response=SessionState)
+def recording_state(request: HttpRequest, session_id: UUID) -> SessionState:
+    """Where one of your recordings stands; a recorder asks before it changes what was uploaded."""
+    found = selectors.session_out(selectors.session_of(user=user_of(request), session_id=session_id))
+    return SessionState(state=found.state, deleted_at=found.deleted_at)
 
 
 @router.get(UPLOADS, auth=RECORDER_AUTH, response=list[UploadOut])

@@ -63,13 +63,38 @@ class Brief(FrozenModel):
     instruction: str
 
 
+class PoolTerms(FrozenModel):
+    """What a pool asks its people to agree to (Markdown), and whether this person has."""
+
+    version: int
+    text: str
+    agreed: bool
+
+
+class PoolConsentIn(FrozenModel):
+    """Which version of a pool's terms somebody read on their computer."""
+
+    version: Annotated[int, Field(ge=1, le=2**31 - 1)]
+
+
+class TermsToAgree(FrozenModel):
+    """Terms of a pool that this person has not agreed to: it takes no recording of theirs before."""
+
+    pool: int
+    name: str
+    version: int
+    text: str
+
+
 class RecordingPool(FrozenModel):
-    """A pool that takes this person's recordings; `briefs` are the first of its tasks that are not withdrawn."""
+    """A pool that takes this person's recordings; `briefs` are the first of its tasks that are not withdrawn. `terms`
+    are null where it has none."""
 
     id: int
     name: str
     description: str
     instructions: str
+    terms: PoolTerms | None
     briefs: tuple[Brief, ...]
 
 
@@ -81,6 +106,15 @@ class SessionUploadIn(FrozenModel):
     task: Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00-\x1f]*$")] = ""
     """The key of the task whose brief was recorded; empty: the person's own instruction."""
     sha256: Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{64})?$")] = ""
+    again: bool = False
+    """Whether the person sends on purpose what they deleted here before."""
+
+
+class SessionState(FrozenModel):
+    """Where one of a person's recordings stands, as their recorder is told."""
+
+    state: RecordedSessionState
+    deleted_at: datetime | None
 
 
 class LearnedFrom(FrozenModel):
@@ -123,3 +157,4 @@ class RecorderPage(FrozenModel):
     recordings: tuple[RecordedSessionOut, ...]
     pools: tuple[str, ...]
     """Names of the pools that take their recordings."""
+    terms: tuple[TermsToAgree, ...]

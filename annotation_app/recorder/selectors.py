@@ -22,13 +22,15 @@ from annotation_app.recorder.schemas import (
     Brief,
     ComputerOut,
     LearnedFrom,
+    PoolTerms,
     RecordedSessionOut,
     RecordedSessionState,
     RecorderPage,
     RecordingPool,
+    TermsToAgree,
 )
 from annotation_app.tasks.models import Pool, TaskState
-from annotation_app.tasks.selectors import pool_order, pools_assigned_to
+from annotation_app.tasks.selectors import pool_order, pools_agreed_to, pools_assigned_to
 
 MAX_BRIEFS = 100
 """Briefs of a pool that a recorder is told."""
@@ -40,10 +42,16 @@ def recorder_page(*, user: User) -> RecorderPage:
     """The person's computers and recordings. Raises Forbidden for all but annotators."""
     recorder_check(user)
     rows = user.recorded_sessions.select_related("pool", "computer")[:MAX_SHOWN]
+    pools, agreed = _recording_pools(user), pools_agreed_to(user)
     return RecorderPage(
         computers=tuple(computer_out(one) for one in computers_of(user)),
         recordings=_sessions_out(user, rows),
-        pools=tuple(pool.name for pool in _recording_pools(user)),
+        pools=tuple(pool.name for pool in pools),
+        terms=tuple(
+            TermsToAgree(pool=pool.pk, name=pool.name, version=pool.consent_version, text=pool.consent)
+            for pool in pools
+            if pool.consent and pool.pk not in agreed
+        ),
     )
 
 
@@ -82,12 +90,16 @@ def pairing_end(secret: str) -> Literal["recorder_revoked", "recorder_expired"] 
 def pools_for_recordings(*, user: User) -> list[RecordingPool]:
     """The pools that take this person's recordings, with their briefs. Raises Forbidden."""
     recorder_check(user)
+    agreed = pools_agreed_to(user)
     return [
         RecordingPool(
             id=pool.pk,
             name=pool.name,
             description=pool.description,
             instructions=pool.instructions,
+            terms=PoolTerms(version=pool.consent_version, text=pool.consent, agreed=pool.pk in agreed)
+            if pool.consent
+            else None,
             briefs=tuple(
                 Brief(key=task.key, instruction=task.definition.instruction)
                 for task in pool.tasks.filter(state=TaskState.WAITING, gold__isnull=True)[:MAX_BRIEFS]

@@ -110,6 +110,12 @@ def _pools_with_tasks(values: tuple[str, ...], practice: bool) -> CompiledQuery[
     return CompiledQuery(build, **{name: samples.get(name, name) for name in values})
 
 
+def pools_agreed_to(user: User) -> frozenset[int]:
+    """The pools to whose present terms this person has agreed."""
+    given = Consent.objects.filter(annotator=user, version=F("pool__consent_version"))
+    return frozenset(given.values_list("pool", flat=True))
+
+
 def _consented(user: User) -> Exists:
     consents = Consent.objects.filter(pool=OuterRef("pk"), annotator=user, version=OuterRef("consent_version"))
     return Exists(consents)

@@ -14,7 +14,17 @@ from typing import Any
 from .audio.capture import VoiceCapture, check_microphone
 from .control import ControlServer, send_command
 from .errors import RecorderError
-from .pairing import PairedServer, find_brief, is_paired, load_pairing, pair, refresh_pools, unpair
+from .pairing import (
+    PairedServer,
+    find_brief,
+    is_paired,
+    load_pairing,
+    pair,
+    pool_terms,
+    refresh_pools,
+    reopen,
+    unpair,
+)
 from .review import cut, summarize
 from .sessions import delete_session, lock_session, open_session, view_session
 from .settings import (
@@ -83,6 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     answer = consent.add_mutually_exclusive_group()
     answer.add_argument("--accept", action="store_true", help="agree; recording needs it")
     answer.add_argument("--withdraw", action="store_true", help="agree no longer")
+    consent.add_argument("--pool", default="", help="the terms of a pool, by id or name, in place of the recorder's")
     consent.set_defaults(run=_consent)
     microphone = commands.add_parser("microphone", help="listen for a moment: is anything heard?")
     microphone.add_argument("--microphone", default="", metavar="NAME", help="the microphone")
@@ -126,6 +137,11 @@ def _parser() -> argparse.ArgumentParser:
     upload.add_argument("--url", default=os.environ.get(URL, DEFAULT_URL), help=f"without pairing: {URL} by default")
     upload.add_argument("--pool", default="", help="the pool of what comes in; the recording's own by default")
     upload.set_defaults(run=_upload)
+    reopened = commands.add_parser(
+        "reopen", help="let a session be cut and uploaded once more that you deleted on the platform"
+    )
+    reopened.add_argument("session", help="its id")
+    reopened.set_defaults(run=_reopen)
     pairing = commands.add_parser(
         "pair", help="let this computer upload your recordings, with a code from the web page"
     )
@@ -171,6 +187,8 @@ def _record(home: Path, options: argparse.Namespace) -> Any:
 
 
 def _consent(home: Path, options: argparse.Namespace) -> Any:
+    if options.pool:
+        return pool_terms(home, options.pool, accept=options.accept, withdraw=options.withdraw)
     if options.accept or options.withdraw:
         set_consent(home, accepted=options.accept)
     given = load_settings(home).consent
@@ -225,6 +243,14 @@ def _upload(home: Path, options: argparse.Namespace) -> Any:
         session = open_session(folder)
         brief = session.manifest.get("brief") if is_paired(home) else None
         return upload_session(server, session, options.pool or (str(brief["pool"]) if brief else ""))
+
+
+def _reopen(home: Path, options: argparse.Namespace) -> Any:
+    server = PairedServer(load_pairing(home))
+    folder = _session_folder(home, options.session)
+    with lock_session(folder):
+        reopen(server, open_session(folder))
+    return {"reopened": options.session}
 
 
 def _pair(home: Path, options: argparse.Namespace) -> Any:

@@ -10,10 +10,11 @@ from urllib.parse import urlsplit
 
 from .errors import RecorderError
 from .sessions import Session, write_whole
-from .uploads import Server
+from .uploads import IMPORTING, PACKED, REOPENED, UPLOADED, Server, is_reopened
 
 PAIRING, POOLS = "pairing.json", "pools.json"
 PAIRING_PATH, POOLS_PATH = "/api/recorder/pairing", "/api/recorder/pools"
+RECORDINGS_PATH = "/api/recorder/recordings"
 PAIRING_VERSION = 1
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 GONE = ("not_signed_in", "recorder_revoked", "recorder_expired", "not_paired")
@@ -56,7 +57,13 @@ class PairedServer(Server):
         found = find_pool(self.pools(), pool)
         brief = session.manifest.get("brief") or {}
         task = brief["task"] if brief.get("pool") == found["id"] else ""
-        return {"session": session.id, "sha256": digest, "pool": str(found["id"]), "task": task}
+        again = "true" if is_reopened(session) else ""
+        return {"session": session.id, "sha256": digest, "pool": str(found["id"]), "task": task, "again": again}
+
+    def recording(self, session_id: str) -> dict[str, Any]:
+        """Where a recording of this person stands: `state`, `deleted_at`. Raises RecorderError with `not_found`."""
+        found: dict[str, Any] = self.call("GET", f"{RECORDINGS_PATH}/{session_id}").json()
+        return found
 
     def pools(self) -> list[dict[str, Any]]:
         """The pools that take this person's recordings."""
@@ -102,6 +109,26 @@ def unpair(home: Path) -> Pairing:
     return pairing
 
 
+def reopen(server: PairedServer, session: Session) -> None:
+    """Let a session be cut and uploaded once more that its person deleted on the platform. Hold the session's lock.
+
+    Raises RecorderError: `not_uploaded`, `not_deleted` where the platform still has it, `unreachable`; then nothing
+    was changed.
+    """
+    folder = session.folder
+    if is_reopened(session):
+        return
+    if not (folder / UPLOADED).exists() and not (folder / IMPORTING).exists():
+        raise RecorderError("not_uploaded", "This session was not uploaded. You can cut and upload it as it is.")
+    found = server.recording(session.id)
+    if found["state"] != "deleted":
+        message = "The platform still has this recording. Delete it there first, on the page Recorder."
+        raise RecorderError("not_deleted", message)
+    write_whole(folder / REOPENED, json.dumps({"deleted_at": found["deleted_at"]}).encode())
+    for name in (UPLOADED, IMPORTING, PACKED):
+        (folder / name).unlink(missing_ok=True)
+
+
 def load_pairing(home: Path) -> Pairing:
     """Raises RecorderError with `not_paired`."""
     try:
@@ -128,7 +155,8 @@ def refresh_pools(home: Path) -> list[dict[str, Any]]:
 def find_brief(home: Path, pool: str, task: str) -> Brief:
     """A task, or with an empty `task` a pool, of those that `pools` listed last. An empty `pool` is any.
 
-    Raises RecorderError with `no_pools` (run `pools` first), `no_pool`, `no_brief`.
+    Raises RecorderError with `no_pools` (run `pools` first), `no_pool`, `no_brief`, and `pool_consent_needed` where the
+    pool has terms that the person has not agreed to.
     """
     try:
         pools = json.loads((home / POOLS).read_bytes())
@@ -136,12 +164,44 @@ def find_brief(home: Path, pool: str, task: str) -> Brief:
         raise RecorderError("no_pools", "Run `pilothouse-recorder pools` first.") from None
     chosen = [find_pool(pools, pool)] if pool else pools
     if not task:
+        _require_agreed(chosen[0])
         return Brief(chosen[0]["id"])
     for one in chosen:
         for brief in one["briefs"]:
             if brief["key"] == task:
+                _require_agreed(one)
                 return Brief(one["id"], task, brief["instruction"])
     raise RecorderError("no_brief", f"No pool has a task {task!r}. Run `pilothouse-recorder pools` again.")
+
+
+def pool_terms(home: Path, pool: str, *, accept: bool = False, withdraw: bool = False) -> dict[str, Any]:
+    """What a pool asks its people to agree to, and whether this person has; with `accept` they do now, which the
+    platform stores. Raises RecorderError: `no_pool`, `no_terms`, `consent_changed`, `not_withdrawable`."""
+    if withdraw:
+        raise RecorderError(
+            "not_withdrawable", "On the platform's page Recorder you withdraw each recording by itself."
+        )
+    server = PairedServer(load_pairing(home))
+    found = find_pool(refresh_pools(home), pool)
+    terms = found.get("terms")
+    if terms is None:
+        raise RecorderError("no_terms", f"{found['name']} has no terms of its own.")
+    if accept and not terms["agreed"]:
+        body = json.dumps({"version": terms["version"]}).encode()
+        server.call("POST", f"{POOLS_PATH}/{found['id']}/consent", {"Content-Type": "application/json"}, body)
+        refresh_pools(home)
+        terms = {**terms, "agreed": True}
+    return {"pool": found["name"], **terms}
+
+
+def _require_agreed(pool: dict[str, Any]) -> None:
+    terms = pool.get("terms")
+    if terms is not None and not terms["agreed"]:
+        name = pool["id"]
+        message = (
+            f"Read the pool's terms with `consent --pool {name}`, then agree with `consent --pool {name} --accept`."
+        )
+        raise RecorderError("pool_consent_needed", message)
 
 
 def find_pool(pools: list[dict[str, Any]], wanted: str) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from .packing import pack_session
 from .sessions import Session, write_whole
 
 UPLOADED, IMPORTING, PACKED = "uploaded.json", "importing.json", "upload.zip"
+REOPENED = "reopened.json"
+"""Of a session that was uploaded and deleted on the platform: it may be changed, and uploaded once more."""
 TUS = {"Tus-Resumable": "1.0.0"}
 PART_BYTES = 4 * 2**20
 TIMEOUT_SECONDS = 60.0
@@ -96,10 +98,11 @@ def _unknown_answer() -> RecorderError:
 
 
 def require_not_uploaded(session: Session) -> None:
-    """Raises RecorderError with `already_uploaded`: later changes are made on the platform. With `upload_unresolved`
+    """Raises RecorderError with `already_uploaded`: the platform has it. With `upload_unresolved`
     the platform may be importing it: `upload` finds out."""
     if (session.folder / UPLOADED).exists():
-        raise RecorderError("already_uploaded", "This session was uploaded; change it on the platform.")
+        message = "This session was uploaded. To change it, delete it on the platform, then run `reopen`."
+        raise RecorderError("already_uploaded", message)
     if (session.folder / IMPORTING).exists():
         raise RecorderError("upload_unresolved", "An upload of this session broke off at its end: run `upload` again.")
 
@@ -131,7 +134,13 @@ def upload_session(server: Server, session: Session, pool: str) -> dict[str, Any
     write_whole(noted, json.dumps(job).encode())
     importing.unlink()
     packed.unlink(missing_ok=True)
+    (session.folder / REOPENED).unlink(missing_ok=True)
     return job
+
+
+def is_reopened(session: Session) -> bool:
+    """Whether its person wants to send it once more, after they deleted it on the platform."""
+    return (session.folder / REOPENED).exists()
 
 
 def _begin_import(server: Server, path: str, pool: str, importing: Path) -> str:

@@ -32,8 +32,9 @@ from annotation_app.recorder.models import PairedComputer, RecordedSession
 from annotation_app.recorder.schemas import SessionUploadIn
 from annotation_app.recorder.selectors import recorded_episodes, recording_pool_of, session_of
 from annotation_app.retention.selectors import export_under_way
-from annotation_app.reviews.models import Duplicate, Job
+from annotation_app.reviews.models import Duplicate, Job, ThoughtVariant
 from annotation_app.tasks.models import Assignment, Task
+from annotation_app.tasks.services import consent_check
 
 DELETION_SETTING = "pilothouse.deleted_recording"
 """Names the episode whose steps the database lets go in this transaction; see this app's migrations."""
@@ -45,12 +46,13 @@ def session_upload_create(
     *, user: User, size: int, wish: SessionUploadIn, computer: PairedComputer | None = None
 ) -> Upload:
     """Admit a session that is to arrive in parts. One that was announced before takes the place of its earlier upload.
+    One that its owner deleted comes in again only where they say so (`again`).
 
     Raises:
         NotFound: `no_recording_pool`, `no_brief`
         TooLarge: `recording_too_large`, `recordings_quota`, `upload_quota`
         TooMany: `recordings_per_day`
-        Conflict: `recording_importing`
+        Conflict: `recording_importing`, `recording_deleted`, `consent_needed`
         Forbidden, DiskFull
     """
     recorder_check(user)
@@ -62,6 +64,12 @@ def session_upload_create(
     row = RecordedSession.objects.filter(owner=user, session=wish.session).first() or RecordedSession(
         owner=user, session=wish.session
     )
+    if row.deleted_at is not None and not wish.again:
+        raise Conflict(
+            "You deleted this recording on the platform. To cut it and send it again, run `reopen` first.",
+            code="recording_deleted",
+        )
+    consent_check(user=user, pool=pool)
     if row.upload is not None:
         if Import.objects.filter(pk=row.upload, status__in=ACTIVE_IMPORTS).exists():
             raise Conflict("This recording is being imported.", code="recording_importing")
@@ -168,6 +176,7 @@ def _delete_episode(episode: Episode) -> None:
         Source.objects.filter(episode=episode),
         Judgement.objects.filter(episode=episode),
         Job.objects.filter(episode=episode),
+        ThoughtVariant.objects.filter(episode=episode),
         Duplicate.objects.filter(one=episode),
         Duplicate.objects.filter(other=episode),
         Withdrawal.objects.filter(episode=episode),

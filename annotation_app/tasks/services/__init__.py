@@ -9,7 +9,7 @@ from annotation_app.tasks.services.claims import (
     task_open_again,
     task_reopen,
 )
-from annotation_app.tasks.services.consents import consent_give
+from annotation_app.tasks.services.consents import consent_check, consent_give
 from annotation_app.tasks.services.contents import (
     gold_set,
     pool_ensure,
@@ -24,6 +24,7 @@ __all__ = [
     "assignment_claim",
     "assignment_end",
     "assignment_return",
+    "consent_check",
     "consent_give",
     "gold_adopt",
     "gold_set",

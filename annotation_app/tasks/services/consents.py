@@ -9,6 +9,20 @@ from annotation_app.tasks.models import Consent, Pool
 from annotation_app.tasks.selectors import can_annotate, pools_assigned_to
 
 
+def consent_check(*, user: User, pool: Pool) -> None:
+    """Raises Conflict (`consent_needed`) where this person has not agreed to the pool's present terms; `extra` has
+    them."""
+    if not pool.consent:
+        return
+    if Consent.objects.filter(pool=pool, annotator=user, version=pool.consent_version).exists():
+        return
+    raise Conflict(
+        f"{pool.name} asks everybody to agree to its terms first. Agree on the platform's page Recorder.",
+        code="consent_needed",
+        extra={"pool": pool.pk, "name": pool.name, "version": pool.consent_version, "text": pool.consent},
+    )
+
+
 @transaction.atomic(durable=True)
 def consent_give(*, user: User, pool_id: int, version: int) -> None:
     """Record, once, that this person agrees to this version of a pool's terms. Raises Forbidden, NotFound, and Conflict

@@ -9,6 +9,8 @@ RECORDER_ROUTES: dict[str, Rule] = {
     "POST /api/recorder/pairing": open_to_all(absent=True, body=body_of(code="CCCC-CCCC", version=1)),
     "DELETE /api/recorder/pairing": everybody(absent=True),
     "GET /api/recorder/pools": only("owner", "annotator"),
+    "POST /api/recorder/pools/{pool_id}/consent": only("owner", "annotator", body=body_of(version=1)),
+    "GET /api/recorder/recordings/{session_id}": recording(),
     "DELETE /api/recorder/recordings/{session_id}": recording(),
     "POST /api/recorder/recordings/{session_id}/withdrawal": recording(),
     "GET /api/recorder/uploads": only("owner", "annotator"),
