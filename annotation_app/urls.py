@@ -36,6 +36,7 @@ from annotation_app.refills.api import router as refills
 from annotation_app.reports.api import router as reports
 from annotation_app.retention.api import router as retention
 from annotation_app.reviews.api import router as reviews
+from annotation_app.reviews.batch_api import router as review_batches
 from annotation_app.reviews.speech_api import router as speech
 from annotation_app.tasks.api import router as tasks
 from annotation_app.wall.api import router as wall
@@ -46,7 +47,7 @@ ROUTERS = (
     *(health, accounts, people, security, tasks, pools, promotions, live, machine_api, episodes, recordings, exports),
     *(imports, uploads, catalogue, feed, judges, reviews, reports, fleet, retention, design, drafts, flywheel, probes),
     *(notices_router, webhooks_router, benchmark_runs, evaluations, wall, home, suites, refills, applications),
-    *(recorder, speech),
+    *(recorder, speech, review_batches),
 )
 for router in ROUTERS:
     api.add_router("", router)

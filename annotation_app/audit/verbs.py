@@ -3,6 +3,9 @@
 from typing import Literal, get_args
 
 Verb = Literal[
+    "batch.cancelled",
+    "batch.resumed",
+    "batch.started",
     "benchmark.cancelled",
     "benchmark.deleted",
     "benchmark.resumed",
@@ -145,6 +148,8 @@ Verb = Literal[
     "user.erased",
     "user.joined",
     "user.password_set",
+    "variants.cancelled",
+    "variants.started",
     "version.frozen",
     "version.trained",
     "webhook.added",

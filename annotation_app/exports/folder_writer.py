@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,7 +32,8 @@ from protocol.dialects.families import get_dialect
 from protocol.formats.records import ExportFormat, ExportOptions, Record, RowError, SkippedRow, coordinate_system
 from protocol.formats.registry import get_format
 from protocol.trajectory.export_folders import MANIFEST, UNFINISHED_SUFFIX, ExportCounts, ExportManifest
-from protocol.trajectory.trajectories import Trajectory, without_undone_steps
+from protocol.trajectory.trajectories import ORIGINAL, Trajectory, without_undone_steps
+from protocol.trajectory.variants import VariantKind, split_label
 
 PART_SIZE = 200
 """Trajectories of a part: what a worker that was killed does again."""
@@ -74,6 +76,11 @@ class ExportResult:
     """Rows and trajectories that were left out, by the reason's code."""
     missing: list[tuple[str, str]]
     manifest_sha256: str
+
+    @property
+    def variants(self) -> dict[str, int]:
+        """How many of the trajectories are variants, by their kind."""
+        return self.counts.variants
 
 
 @contextmanager
@@ -146,11 +153,12 @@ def _write_part(
         decisions=None if order.plan.decisions is None else frozenset(order.plan.decisions),
         split=split,
     )
-    trajectories = steps = records = 0
+    counts: Counter[str] = Counter()
+    variants = order.plan.variants if split == "train" else ()
     missing_rows: list[tuple[str, str]] = []
     refused: list[ExcludedRow] = []
     with PART_WRITERS[form.layout](partial, form, split, number, shards) as writer:
-        for trajectory in _read_trajectories(journal.episodes(split, number, PART_SIZE), order.filters):
+        for trajectory in _read_trajectories(journal.episodes(split, number, PART_SIZE), order.filters, variants):
             found, why = _to_records(form, trajectory, choice)
             refused += why
             missing_refs = _missing_blobs(found)
@@ -159,17 +167,23 @@ def _write_part(
                 continue
             for record in found:
                 writer.add(record)
-                records += 1
-            trajectories, steps = trajectories + bool(found), steps + len(trajectory.steps)
+            counts += _count(trajectory, len(found))
         files = writer.close()
-    journal.part_add(
-        split, number, PartCounts(trajectories=trajectories, steps=steps, records=records), files, missing_rows, refused
-    )
+    journal.part_add(split, number, PartCounts(**counts), files, missing_rows, refused)
 
 
-def _read_trajectories(ids: list[UUID], filters: ExportFilters) -> Iterator[Trajectory]:
+def _count(trajectory: Trajectory, records: int) -> "Counter[str]":
+    counts = Counter(trajectories=int(records > 0), steps=len(trajectory.steps), records=records)
+    if records and trajectory.variant != ORIGINAL:
+        counts[split_label(trajectory.variant)[0]] += 1
+    return counts
+
+
+def _read_trajectories(
+    ids: list[UUID], filters: ExportFilters, variants: tuple[VariantKind, ...]
+) -> Iterator[Trajectory]:
     for place in range(0, len(ids), READ_BATCH):
-        for trajectory in trajectories_reviewed(trajectories_of(ids[place : place + READ_BATCH])):
+        for trajectory in trajectories_reviewed(trajectories_of(ids[place : place + READ_BATCH]), variants):
             yield trajectory if filters.undone else without_undone_steps(trajectory)
 
 
@@ -272,6 +286,7 @@ def _write_manifest(order: ExportOrder, journal: ExportJournal, partial: Path) -
         refused=sum(journal.refused_codes().values()),
         refused_codes=journal.refused_codes(),
         pool=order.pool,
+        variants=counts.variants,
         coordinates=coordinate_system(get_format(order.plan.format), get_dialect(order.plan.dialect)),
         counts=ExportCounts(trajectories=counts.trajectories, steps=counts.steps, images=journal.images()),
         files=(),

@@ -20,12 +20,16 @@ CREATE TABLE IF NOT EXISTS plan (position INTEGER PRIMARY KEY, episode TEXT NOT 
 CREATE INDEX IF NOT EXISTS plan_split ON plan (split, position);
 CREATE TABLE IF NOT EXISTS planned (done INTEGER);
 CREATE TABLE IF NOT EXISTS parts (
-    split TEXT, number INTEGER, trajectories INTEGER, steps INTEGER, records INTEGER, PRIMARY KEY (split, number));
+    split TEXT, number INTEGER, trajectories INTEGER, steps INTEGER, records INTEGER, enriched INTEGER,
+    diversified INTEGER, PRIMARY KEY (split, number));
 CREATE TABLE IF NOT EXISTS files (path TEXT PRIMARY KEY, sha256 TEXT NOT NULL, size INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS missing (sha256 TEXT, episode TEXT, PRIMARY KEY (sha256, episode)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS refused (
     key TEXT PRIMARY KEY, code TEXT, message TEXT, trajectory TEXT) WITHOUT ROWID;
 """
+
+
+VARIANT_COLUMNS = ("enriched", "diversified")
 
 
 class ExcludedRow(NamedTuple):
@@ -43,6 +47,14 @@ class PartCounts(FrozenModel):
     trajectories: int = 0
     steps: int = 0
     records: int = 0
+    enriched: int = 0
+    """Of the trajectories: variants of this kind."""
+    diversified: int = 0
+
+    @property
+    def variants(self) -> dict[str, int]:
+        """How many of the trajectories are variants, by their kind; nothing of kinds that there are none of."""
+        return {kind: count for kind, count in self if kind in VARIANT_COLUMNS and count}
 
 
 DISK_FULL_CODES = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE})
@@ -68,6 +80,9 @@ class ExportJournal(AbstractContextManager["ExportJournal"]):
             self._database.executescript(SCHEMA_SQL)
             if "trajectory" not in {row[1] for row in self._database.execute("PRAGMA table_info(refused)")}:
                 self._database.execute("ALTER TABLE refused ADD COLUMN trajectory TEXT")  # begun by an older release
+            known = {row[1] for row in self._database.execute("PRAGMA table_info(parts)")}
+            for column in set(VARIANT_COLUMNS) - known:
+                self._database.execute(f"ALTER TABLE parts ADD COLUMN {column} INTEGER")
         except sqlite3.Error:
             self._database.close()
             raise
@@ -127,8 +142,9 @@ class ExportJournal(AbstractContextManager["ExportJournal"]):
         self._database.executemany("INSERT OR REPLACE INTO missing VALUES (?, ?)", missing)
         self._database.executemany("INSERT OR REPLACE INTO refused VALUES (?, ?, ?, ?)", refused)
         self._database.execute(
-            "INSERT OR REPLACE INTO parts VALUES (?, ?, ?, ?, ?)",
-            (split, number, counts.trajectories, counts.steps, counts.records),
+            "INSERT OR REPLACE INTO parts (split, number, trajectories, steps, records, enriched, diversified)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (split, number, *dict(counts).values()),
         )
         self._database.execute("COMMIT")
 
@@ -148,7 +164,7 @@ class ExportJournal(AbstractContextManager["ExportJournal"]):
         where, values = ("WHERE split = ?", (split,)) if split is not None else ("", ())
         sums = ", ".join(f"coalesce(sum({name}), 0)" for name in PartCounts.model_fields)
         row = self._database.execute(f"SELECT {sums} FROM parts {where}", values).fetchone()  # noqa: S608 - names of a model's fields; values are bound
-        return PartCounts(trajectories=row[0], steps=row[1], records=row[2])
+        return PartCounts(**dict(zip(PartCounts.model_fields, row, strict=True)))
 
     def files(self) -> Iterator[tuple[str, str, int]]:
         """Every file by its path."""

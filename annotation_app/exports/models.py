@@ -35,6 +35,7 @@ class Export(models.Model):
     missing = models.JSONField(default=list, help_text="The first pictures that are lost")
     refused = models.PositiveIntegerField(default=0, help_text="Rows that were left out")
     refused_codes = models.JSONField(default=dict, help_text="How many of them by the reason's code")
+    variants = models.JSONField(default=dict, help_text="How many of the trajectories are variants, by their kind")
     manifest_sha256 = models.CharField(max_length=64, blank=True)
     destination = models.CharField(max_length=300, blank=True, help_text="s3://bucket/prefix it is pushed to")
     pushed = models.BooleanField(default=False)

@@ -16,6 +16,7 @@ from protocol.formats.registry import get_format
 from protocol.training.samples import DEFAULT_HISTORY_BUDGET
 from protocol.trajectory.memory import HistoryBudget
 from protocol.trajectory.steps import Decision
+from protocol.trajectory.variants import VariantKind
 
 ExportStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 FormatName = Annotated[str, AfterValidator(lambda name: get_format(name).name)]
@@ -51,6 +52,8 @@ class ExportPlan(FrozenModel):
     or in the format of another program."""
     leave_out_missing: bool = False
     """Whether trajectories whose pictures are lost are left out, and listed; else the export fails, and lists them."""
+    variants: tuple[VariantKind, ...] = ()
+    """Which variants of recorded thoughts are in `train` beside the originals, each as a trajectory with its label."""
 
     @property
     def excludes_evaluated(self) -> bool:
@@ -95,6 +98,8 @@ class ExportOut(FrozenModel):
     """Rows, and trajectories, that were left out."""
     refused_codes: dict[str, int]
     """How many of them by the reason's code."""
+    variants: dict[str, int]
+    """How many of the trajectories are variants, by their kind."""
     destination: str
     pushed: bool
     requested_by: str

@@ -56,6 +56,7 @@ def export_out(export: Export) -> ExportOut:
         missing=tuple(MissingPicture.model_validate(one) for one in export.missing),
         refused=export.refused,
         refused_codes=export.refused_codes,
+        variants=export.variants,
         destination=export.destination,
         pushed=export.pushed,
         requested_by=export.requested_by.username,

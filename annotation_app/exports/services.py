@@ -198,6 +198,7 @@ def _result_fields(result: ExportResult) -> dict[str, object]:
         "bytes": result.bytes,
         "refused": sum(result.refused.values()),
         "refused_codes": result.refused,
+        "variants": result.variants,
         "missing": [{"sha256": sha256, "episode": episode} for sha256, episode in result.missing],
         "manifest_sha256": result.manifest_sha256,
     }

@@ -10,6 +10,7 @@ from django.utils import timezone
 import protocol.actions.types
 import protocol.trajectory.segments
 import protocol.trajectory.speech
+import protocol.trajectory.variants
 from annotation_app.episodes.models import Episode
 from annotation_app.fields import DocumentField
 from annotation_app.policies.models import PolicyRevision
@@ -156,6 +157,61 @@ class ThoughtRevision(models.Model):
         return f"{self.episode_id} {self.number}"
 
 
+class VariantStatus(models.TextChoices):
+    """Where a variant of a thought stands. abstained: the model wrote none that keeps the facts."""
+
+    PROPOSED = "proposed"
+    CHOSEN = "chosen"
+    REJECTED = "rejected"
+    ABSTAINED = "abstained"
+
+
+class ThoughtVariant(models.Model):
+    """Another text of one thought of a recorded session, by a model. It never takes the thought's place."""
+
+    episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="thought_variants")
+    kind = models.CharField(max_length=11, choices=[(kind, kind) for kind in ("enriched", "diversified")])
+    first_word = models.PositiveIntegerField()
+    last_word = models.PositiveIntegerField()
+    step = models.PositiveIntegerField(help_text="The step whose thought holds it")
+    index = models.PositiveSmallIntegerField(help_text="Counts the variants of a kind that one thought has")
+    original = models.TextField(help_text="What the thought said when it was written")
+    sentences: DocumentField[tuple[protocol.trajectory.speech.RefinedText, ...]] = DocumentField(
+        tuple[protocol.trajectory.speech.RefinedText, ...]
+    )
+    dropped: DocumentField[tuple[int, ...]] = DocumentField(
+        tuple[int, ...], default=(), help_text="Sentences that a reviewer left out, by their place"
+    )
+    problem = models.TextField(blank=True, help_text="Why there is none")
+    policy = models.ForeignKey(PolicyRevision, on_delete=models.PROTECT, related_name="+")
+    prompt_sha256 = models.CharField(max_length=64)
+    status = models.CharField(max_length=9, choices=VariantStatus.choices, default=VariantStatus.PROPOSED)
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    decided_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("first_word", "kind", "index", "id")
+
+    def __str__(self) -> str:
+        return f"{self.episode_id} {self.kind}-{self.index}"
+
+    @property
+    def value(self) -> protocol.trajectory.variants.ThoughtVariant:
+        """As exports take it, without the sentences that were left out."""
+        return protocol.trajectory.variants.ThoughtVariant(
+            kind=self.kind,
+            index=self.index,
+            words=(self.first_word, self.last_word),
+            step=self.step,
+            original=self.original,
+            sentences=tuple(one for place, one in enumerate(self.sentences) if place not in self.dropped),
+            model=str(self.policy),
+            prompt_sha256=self.prompt_sha256,
+        )
+
+
 class Cut(models.Model):
     """Which parts of an episode count from this revision on: a view, and the one before it comes back by undoing."""
 
@@ -193,12 +249,19 @@ class Adjudication(models.Model):
 
 
 class JobKind(models.TextChoices):
-    """check: an episode's acts are done again in a fresh sandbox; duplicates: a pool is searched for likenesses;
-    refinement: a model makes the thoughts of a recorded session readable."""
+    """check: an episode's acts are done again in a fresh sandbox; duplicates: a pool is searched for likenesses. Of a
+    recorded session's thoughts a model writes: refinement, readable ones; enriched, what is visible beside them;
+    diversified, other wordings."""
 
     CHECK = "check"
     DUPLICATES = "duplicates"
     REFINEMENT = "refinement"
+    ENRICHED = "enriched"
+    DIVERSIFIED = "diversified"
+
+
+WRITING_KINDS = (JobKind.REFINEMENT, JobKind.ENRICHED, JobKind.DIVERSIFIED)
+"""Jobs in which a model writes texts of a session's thoughts."""
 
 
 class JobState(models.TextChoices):
@@ -214,11 +277,34 @@ class JobState(models.TextChoices):
 UNDER_WAY = (JobState.QUEUED, JobState.RUNNING)
 
 
+class Batch(models.Model):
+    """Many sessions whose thoughts a model is to write, one after the other: a `Job` each. One worker has it."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    kind = models.CharField(max_length=11, choices=[(kind.value, kind.label) for kind in WRITING_KINDS])
+    policy = models.ForeignKey(PolicyRevision, on_delete=models.PROTECT, related_name="+")
+    status = models.CharField(max_length=9, choices=JobState.choices, default=JobState.QUEUED)
+    error = models.TextField(blank=True)
+    left_out = models.PositiveIntegerField(default=0, help_text="Chosen episodes that are no session, or under way")
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="How often a worker began it since it was started")
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    heard_at = models.DateTimeField(default=timezone.now, help_text="When it was queued, or its worker lived last")
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("-created_at",)
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
 class Job(models.Model):
     """Something asked for that takes its time: about one episode, or about one pool."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    kind = models.CharField(max_length=10, choices=JobKind.choices)
+    kind = models.CharField(max_length=11, choices=JobKind.choices)
+    batch = models.ForeignKey(Batch, null=True, on_delete=models.PROTECT, related_name="jobs")
     episode = models.ForeignKey(Episode, null=True, on_delete=models.PROTECT, related_name="checks")
     pool = models.ForeignKey(Pool, null=True, on_delete=models.PROTECT, related_name="+")
     status = models.CharField(max_length=9, choices=JobState.choices, default=JobState.QUEUED)
@@ -230,6 +316,7 @@ class Job(models.Model):
     refined: DocumentField[protocol.trajectory.speech.RefinedThoughts | None] = DocumentField(
         protocol.trajectory.speech.RefinedThoughts, null=True, help_text="Of a refinement, as far as it got"
     )
+    prompt_sha256 = models.CharField(max_length=64, blank=True, help_text="Of what a model is asked with")
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     heard_at = models.DateTimeField(default=timezone.now, help_text="When it was queued, or its worker got further")
@@ -245,7 +332,11 @@ class Job(models.Model):
                 fields=("pool",), condition=Q(status__in=("queued", "running")), name="duplicates_at_a_time"
             ),
             models.CheckConstraint(
-                condition=Q(kind__in=("check", "refinement"), episode__isnull=False, pool__isnull=True)
+                condition=Q(
+                    kind__in=("check", "refinement", "enriched", "diversified"),
+                    episode__isnull=False,
+                    pool__isnull=True,
+                )
                 | Q(kind="duplicates", episode__isnull=True, pool__isnull=False),
                 name="job_about_one",
             ),

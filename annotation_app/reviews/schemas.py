@@ -35,6 +35,8 @@ class QueueItem(FrozenModel):
     claim: ClaimOut | None
     adjudication: bool = False
     """Two reviewers disagree on it."""
+    recorded: bool = False
+    """It is a session of the recorder."""
 
 
 class ReviewQueue(FrozenModel):
@@ -127,7 +129,7 @@ class JobOut(FrozenModel):
     """How a job stands."""
 
     id: UUID
-    kind: Literal["check", "duplicates", "refinement"]
+    kind: Literal["check", "duplicates", "refinement", "enriched", "diversified"]
     status: JobStatus
     total: int
     done: int

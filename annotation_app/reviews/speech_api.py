@@ -10,6 +10,7 @@ from annotation_app.accounts.tokens import TOKEN_OR_SESSION_AUTH
 from annotation_app.reviews import jobs, services
 from annotation_app.reviews.selectors.refinement import refinement_out
 from annotation_app.reviews.selectors.speech import speech_out
+from annotation_app.reviews.selectors.variants import variants_out
 from annotation_app.reviews.speech_schemas import (
     RedactionIn,
     RefinementAcceptIn,
@@ -17,6 +18,9 @@ from annotation_app.reviews.speech_schemas import (
     RefinementOut,
     SpeechOut,
     ThoughtEditIn,
+    VariantDecisionsIn,
+    VariantIn,
+    VariantsOut,
 )
 
 router = Router(tags=["reviews"])
@@ -54,7 +58,7 @@ def review_refinement(request: HttpRequest, episode_id: UUID) -> RefinementOut:
 def review_refinement_start(request: HttpRequest, episode_id: UUID, body: RefinementIn) -> Status[RefinementOut]:
     """Have the thoughts of a session refined by a model; done in the background."""
     user = user_of(request)
-    jobs.refinement_start(user=user, episode_id=episode_id, policy_id=body.policy)
+    jobs.writing_start(user=user, episode_id=episode_id, kind="refinement", policy_id=body.policy)
     return Status(202, refinement_out(user=user, episode_id=episode_id))
 
 
@@ -64,3 +68,25 @@ def review_refinement_accept(request: HttpRequest, episode_id: UUID, body: Refin
     user = user_of(request)
     services.refinement_accept(user=user, episode_id=episode_id, base=body.base, accepted=body.thoughts)
     return speech_out(user=user, episode_id=episode_id)
+
+
+@router.get("/episodes/{uuid:episode_id}/review/variants", response=VariantsOut)
+def review_variants(request: HttpRequest, episode_id: UUID) -> VariantsOut:
+    """The variants of a session's thoughts, and how the last jobs that wrote some stand."""
+    return variants_out(user=user_of(request), episode_id=episode_id)
+
+
+@router.post("/episodes/{uuid:episode_id}/review/variants", response={202: VariantsOut})
+def review_variants_start(request: HttpRequest, episode_id: UUID, body: VariantIn) -> Status[VariantsOut]:
+    """Have variants of a session's thoughts written by a model; done in the background."""
+    user = user_of(request)
+    jobs.writing_start(user=user, episode_id=episode_id, kind=body.kind, policy_id=body.policy)
+    return Status(202, variants_out(user=user, episode_id=episode_id))
+
+
+@router.post("/episodes/{uuid:episode_id}/review/variants/decisions", response=VariantsOut)
+def review_variants_decide(request: HttpRequest, episode_id: UUID, body: VariantDecisionsIn) -> VariantsOut:
+    """Choose variants for exports, reject them, or take that back."""
+    user = user_of(request)
+    services.variants_decide(user=user, episode_id=episode_id, decisions=body.decisions)
+    return variants_out(user=user, episode_id=episode_id)

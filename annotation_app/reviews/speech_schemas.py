@@ -7,7 +7,8 @@ from pydantic import Field
 
 from annotation_app.reviews.schemas import JobOut
 from protocol.base import FrozenModel
-from protocol.trajectory.speech import LoudnessRun, RefinedThought, Relation, Role, ThoughtText
+from protocol.trajectory.speech import LoudnessRun, RefinedText, RefinedThought, Relation, Role, ThoughtText
+from protocol.trajectory.variants import VariantKind
 
 EditWord = Literal["write", "split", "merge", "assign", "restore", "refine"]
 Place = Annotated[int, Field(ge=0, le=2**31 - 1)]
@@ -127,3 +128,58 @@ class RefinementAcceptIn(FrozenModel):
 
     base: Place
     thoughts: Annotated[tuple[AcceptedSentences, ...], Field(min_length=1, max_length=10_000)]
+
+
+class VariantIn(FrozenModel):
+    """Which variants are written, and by which revision of a policy."""
+
+    kind: VariantKind
+    policy: Annotated[int, Field(ge=1, le=2**31 - 1)]
+
+
+class VariantJobOut(FrozenModel):
+    """The last job that wrote variants of a kind, and by which model."""
+
+    kind: VariantKind
+    policy: int | None
+    job: JobOut
+
+
+class VariantOut(FrozenModel):
+    """A variant of the thought in place `thought`. `dropped`: places of sentences that were left out. `abstained`: the
+    model wrote none that keeps the facts (`problem`)."""
+
+    id: int
+    kind: VariantKind
+    index: int
+    thought: int
+    sentences: tuple[RefinedText, ...]
+    dropped: tuple[int, ...]
+    status: Literal["proposed", "chosen", "rejected", "abstained"]
+    problem: str
+    model: str
+    prompt_sha256: str
+    created_at: datetime
+    decided_by: str
+
+
+class VariantsOut(FrozenModel):
+    """The variants of a session's thoughts, the last jobs that wrote some, and the models there are."""
+
+    jobs: tuple[VariantJobOut, ...]
+    models: tuple[RefiningModel, ...]
+    variants: tuple[VariantOut, ...]
+
+
+class VariantDecision(FrozenModel):
+    """What a reviewer makes of a variant; `dropped` are places of sentences that are left out of a chosen one."""
+
+    variant: Annotated[int, Field(ge=1, le=2**63 - 1)]
+    status: Literal["proposed", "chosen", "rejected"]
+    dropped: Annotated[tuple[Place, ...], Field(max_length=100)] = ()
+
+
+class VariantDecisionsIn(FrozenModel):
+    """Decisions on several variants of one session: all of them hold, or none."""
+
+    decisions: Annotated[tuple[VariantDecision, ...], Field(min_length=1, max_length=10_000)]

@@ -3,16 +3,14 @@
 from typing import Literal
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import can_see_all_work
 from annotation_app.episodes.models import Episode, Review
 from annotation_app.episodes.selectors import episode_of, episode_summaries
-from annotation_app.episodes.selectors.trajectories import steps_of
 from annotation_app.reviews.models import Adjudication, Claim, Duplicate, Fix, Job, JobKind, Remark
 from annotation_app.reviews.schemas import (
-    Change,
     FixOut,
     JobOut,
     RemarkOut,
@@ -20,14 +18,11 @@ from annotation_app.reviews.schemas import (
     RoundOut,
     Sibling,
     SimilarEpisode,
-    StepContent,
 )
+from annotation_app.reviews.selectors.changes import changes_of
 from annotation_app.reviews.selectors.opinions import is_blind, open_opinions, opinions_of, visible_fixes
 from annotation_app.reviews.selectors.queue import claim_out
-from annotation_app.reviews.selectors.reviewed_trajectories import fix_value, segments_of
-from protocol.evaluation.agreement import align_steps
-from protocol.trajectory.reviews import StepReview
-from protocol.trajectory.steps import Step, apply_review_fix, drop_undone_steps
+from annotation_app.reviews.selectors.reviewed_trajectories import segments_of
 
 
 def review_details(*, user: User, episode_id: UUID) -> ReviewDetails:
@@ -69,7 +64,7 @@ def review_details(*, user: User, episode_id: UUID) -> ReviewDetails:
         segments=segments_of(episode),
         can_undo_cut=episode.cuts.filter(undone_at__isnull=True).exists(),
         previous=before.pk if before else None,
-        changes=_changes(episode, user, before, returned),
+        changes=changes_of(episode, user, before, returned),
         siblings=_siblings(episode) if staff else (),
         check=job_out(check) if check and staff else None,
         duplicates=_similar_episodes(episode) if staff else (),
@@ -127,49 +122,6 @@ def _previous(episode: Episode) -> Episode | None:
         .order_by("-created_at")
         .first()
     )
-
-
-def _changes(episode: Episode, user: User, before: Episode | None, returned: int) -> tuple[Change, ...]:
-    """How its steps differ from what was sent back last: mended since that round, or done anew."""
-    fixes = visible_fixes(episode, user)
-    now = _steps(episode, fixes)
-    if returned:
-        return _differences(_steps(episode, fixes, through=returned), now)
-    return _differences(_steps(before, before.fixes.all()), now) if before else ()
-
-
-def _steps(episode: Episode, fixes: QuerySet[Fix], *, through: int | None = None) -> tuple[Step, ...]:
-    """The steps that count, as the fixes up to and with this round left them, within what was not cut away."""
-    fixes = fixes.order_by("revision")
-    if through is not None:
-        fixes = fixes.filter(round__lte=through)
-    found = {fix.index: fix_value(fix) for fix in fixes}
-    segments = segments_of(episode)
-    steps = (
-        apply_review_fix(step.model_copy(update={"review": StepReview(fix=found[step.index])}))
-        if step.index in found
-        else step
-        for step in drop_undone_steps(steps_of(episode))
-    )
-    return tuple(
-        step for step in steps if not segments or any(part.first <= step.index <= part.last for part in segments)
-    )
-
-
-def _differences(before: tuple[Step, ...], after: tuple[Step, ...]) -> tuple[Change, ...]:
-    found: list[Change] = []
-    for pair in align_steps(before, after):
-        old = None if pair.one is None else _step_content(before[pair.one])
-        new = None if pair.other is None else _step_content(after[pair.other])
-        if old is None or new is None:
-            found.append(Change(kind="added" if old is None else "removed", before=old, after=new))
-        elif not pair.same or old.thought != new.thought:
-            found.append(Change(kind="changed", before=old, after=new))
-    return tuple(found)
-
-
-def _step_content(step: Step) -> StepContent:
-    return StepContent(index=step.index, thought=step.thought, action=step.action)
 
 
 def _siblings(episode: Episode) -> tuple[Sibling, ...]:

@@ -6,7 +6,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.episodes.models import Episode, Review
-from annotation_app.reviews.models import Fix, Opinion
+from annotation_app.reviews.models import Fix, Opinion, ThoughtRevision
 from annotation_app.reviews.schemas import DecisionAgreement, OpinionOut
 from protocol.evaluation.agreement import krippendorff_alpha
 from protocol.trajectory.speech import steps_of_words
@@ -36,6 +36,14 @@ def is_blind(user: User, episode: Episode) -> bool:
 def visible_fixes(episode: Episode, user: User) -> QuerySet[Fix]:
     """The corrections of an episode that this person may see: blind, none of this round by others."""
     found = episode.fixes.all()
+    if is_blind(user, episode):
+        found = found.filter(Q(round__lte=episode.rounds.count()) | Q(author=user))
+    return found
+
+
+def visible_revisions(episode: Episode, user: User) -> QuerySet[ThoughtRevision]:
+    """The revisions of a recorded session's thoughts that this person may see: blind, none of this round by others."""
+    found = episode.thought_revisions.all()
     if is_blind(user, episode):
         found = found.filter(Q(round__lte=episode.rounds.count()) | Q(author=user))
     return found

@@ -1,5 +1,6 @@
 """What waits for a reviewer, oldest first."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 from uuid import UUID
@@ -21,6 +22,8 @@ from protocol.base import FrozenModel
 PAGE_SIZE = 50
 MAX_COUNTED = 1_000
 """Of more, it is only said that they are more: to count them all reads each."""
+RECORDED = Q(source__head__contains='"origin":"recording"')
+"""Of episodes: they are sessions of the recorder."""
 Direction = Literal["next", "previous"]
 
 
@@ -97,12 +100,14 @@ def review_queue(*, user: User, filters: QueueFilters, after: str | None = None)
         .filter(given__gte=INDEPENDENT)
         .values_list("episode", flat=True)
     )
+    recorded = recorded_among(page_ids)
     items = tuple(
         QueueItem(
             episode=summary,
             round=rounds[summary.id],
             claim=claim_out(claims.get(summary.id), user),
             adjudication=summary.id in disputed,
+            recorded=summary.id in recorded,
         )
         for summary in episode_summaries(ids=page_ids)
     )
@@ -112,6 +117,11 @@ def review_queue(*, user: User, filters: QueueFilters, after: str | None = None)
         capped=counted > MAX_COUNTED,
         next=_place_of(*rows[PAGE_SIZE - 1]) if len(rows) > PAGE_SIZE else None,
     )
+
+
+def recorded_among(episodes: Sequence[UUID]) -> set[UUID]:
+    """Which of these episodes are sessions of the recorder."""
+    return set(Episode.objects.filter(RECORDED, pk__in=episodes).values_list("pk", flat=True))
 
 
 def claim_out(claim: Claim | None, user: User) -> ClaimOut | None:

@@ -1,12 +1,13 @@
 """Attempts as reviews have left them: with what was said of each step, mended, trimmed and split."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import zip_longest
 from uuid import UUID
 
 from annotation_app.episodes.models import Episode
 from annotation_app.reviews.models import Cut, Fix, Remark, ThoughtRevision
+from annotation_app.reviews.selectors.chosen_variants import chosen_variants
 from protocol.base import FrozenModel
 from protocol.trajectory.reviews import Fix as FixValue
 from protocol.trajectory.reviews import StepReview
@@ -22,6 +23,7 @@ from protocol.trajectory.speech import (
 )
 from protocol.trajectory.steps import Step
 from protocol.trajectory.trajectories import Trajectory
+from protocol.trajectory.variants import VariantKind, variant_trajectories
 
 BATCH_SIZE = 50
 
@@ -96,29 +98,36 @@ def _with_review(step: Step, review: StepReview, *, corrected: bool) -> Step:
     return step.model_copy(update=changes)
 
 
-def trajectories_reviewed(trajectories: Iterable[Trajectory]) -> Iterator[Trajectory]:
+def trajectories_reviewed(
+    trajectories: Iterable[Trajectory], variants: Collection[VariantKind] = ()
+) -> Iterator[Trajectory]:
     """Each attempt as reviews have left it, in the same order; one that was split gives one for each part. Of a
-    recorded session nothing is left that was said of steps which do not count, nor how loud it was. Memory is bounded:
-    a few at a time."""
+    recorded session nothing is left that was said of steps which do not count, nor how loud it was. After each of its
+    parts stand the variants of these kinds that reviewers chose. Memory is bounded: a few at a time."""
     for some in _batches(trajectories):
-        found = reviews_of(UUID(trajectory.id) for trajectory in some)
+        ids = [UUID(trajectory.id) for trajectory in some]
+        found = reviews_of(ids)
+        chosen = chosen_variants(ids, variants) if variants else {}
         for trajectory in some:
             reviewed = found.get(UUID(trajectory.id), NO_REVIEWS)
             whole = with_reviews(trajectory, reviewed)
             if is_session(whole):
-                yield from _session_parts(without_levels(whole), reviewed.segments)
+                own = chosen.get(UUID(trajectory.id), ())
+                for part, first in _session_parts(without_levels(whole), reviewed.segments):
+                    yield part
+                    yield from variant_trajectories(part, own, variants, first)
             else:
                 yield from split_trajectory(whole, reviewed.segments)
 
 
-def _session_parts(trajectory: Trajectory, segments: Segments) -> Iterator[Trajectory]:
-    """The parts of a recorded session that count, each with what was said of its own steps."""
+def _session_parts(trajectory: Trajectory, segments: Segments) -> Iterator[tuple[Trajectory, int]]:
+    """The parts of a recorded session that count, each with what was said of its own steps, and the first of these."""
     speech = speech_of(trajectory)
     for part, segment in zip_longest(split_trajectory(trajectory, segments), segments):
         if speech is None or segment is None:
-            yield part
+            yield part, 0 if segment is None else segment.first
         else:
-            yield with_speech(part, speech_of_part(speech, segment.first, segment.last))
+            yield with_speech(part, speech_of_part(speech, segment.first, segment.last)), segment.first
 
 
 def _batches(trajectories: Iterable[Trajectory]) -> Iterator[list[Trajectory]]:

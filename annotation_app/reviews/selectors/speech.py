@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from annotation_app.accounts.models import User
 from annotation_app.accounts.selectors import can_see_all_work
@@ -13,7 +13,7 @@ from annotation_app.episodes.selectors.trajectories import episode_trajectory
 from annotation_app.errors import NotFound
 from annotation_app.reviews.models import Claim, ThoughtRevision
 from annotation_app.reviews.selectors.details import may_do
-from annotation_app.reviews.selectors.opinions import is_blind
+from annotation_app.reviews.selectors.opinions import visible_revisions
 from annotation_app.reviews.selectors.queue import claim_out
 from annotation_app.reviews.speech_schemas import SpeechOut, ThoughtOut, ThoughtRevisionOut, TimelineStep, WordOut
 from protocol.trajectory.speech import (
@@ -35,14 +35,6 @@ def recorded_session(episode_id: UUID) -> tuple[Trajectory, SpeechRecord]:
     if not is_session(trajectory):
         raise NotFound("This is no recorded session.")
     return trajectory, speech_of(trajectory) or SpeechRecord()
-
-
-def visible_revisions(episode: Episode, user: User) -> QuerySet[ThoughtRevision]:
-    """The revisions that this person may see: blind, none of this round by others."""
-    found = episode.thought_revisions.all()
-    if is_blind(user, episode):
-        found = found.filter(Q(round__lte=episode.rounds.count()) | Q(author=user))
-    return found
 
 
 def head_revision(episode: Episode, user: User) -> ThoughtRevision | None:

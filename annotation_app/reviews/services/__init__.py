@@ -1,6 +1,16 @@
 """Reviewing: the only writers of its tables. What is said and mended stands beside the record, which never changes."""
 
 from annotation_app.reviews.services.adjudication import task_adjudicate
+from annotation_app.reviews.services.batches import (
+    batch_begin,
+    batch_cancel,
+    batch_create,
+    batch_end,
+    batch_heartbeat,
+    batch_next_job,
+    batch_resume,
+    batches_requeue_stale,
+)
 from annotation_app.reviews.services.corrections import cut_undo, episode_split, episode_trim, remark_set, step_fix
 from annotation_app.reviews.services.decisions import (
     review_claim,
@@ -21,15 +31,24 @@ from annotation_app.reviews.services.jobs import (
     job_heartbeat,
     job_progress_set,
     jobs_stale,
-    refinement_end,
     refinement_store,
+    writing_end,
 )
 from annotation_app.reviews.services.redaction import words_redact
-from annotation_app.reviews.services.refinement import refinement_accept, refinement_request
+from annotation_app.reviews.services.refinement import refinement_accept, writing_request
 from annotation_app.reviews.services.thoughts import thoughts_edit
+from annotation_app.reviews.services.variants import variants_decide, variants_store
 
 __all__ = [
     "DuplicateMatch",
+    "batch_begin",
+    "batch_cancel",
+    "batch_create",
+    "batch_end",
+    "batch_heartbeat",
+    "batch_next_job",
+    "batch_resume",
+    "batches_requeue_stale",
     "check_end",
     "check_request",
     "cut_undo",
@@ -44,8 +63,6 @@ __all__ = [
     "job_progress_set",
     "jobs_stale",
     "refinement_accept",
-    "refinement_end",
-    "refinement_request",
     "refinement_store",
     "remark_set",
     "review_claim",
@@ -56,5 +73,9 @@ __all__ = [
     "step_fix",
     "task_adjudicate",
     "thoughts_edit",
+    "variants_decide",
+    "variants_store",
     "words_redact",
+    "writing_end",
+    "writing_request",
 ]

@@ -13,7 +13,7 @@ from annotation_app.episodes.services import episode_review
 from annotation_app.episodes.services.events import episode_lock
 from annotation_app.episodes.services.reviews import decision_check
 from annotation_app.errors import Conflict, Forbidden
-from annotation_app.reviews.models import Claim, Decision, Fix, Opinion, Round
+from annotation_app.reviews.models import Claim, Decision, Fix, Opinion, Round, ThoughtRevision
 from annotation_app.reviews.schemas import DecisionWord
 from annotation_app.reviews.selectors.opinions import INDEPENDENT, open_opinions
 from annotation_app.reviews.selectors.queue import Direction, QueueFilters, reviewable_by, unclaimed_for
@@ -134,7 +134,8 @@ def _is_final(episode: Episode, opinions: list[Opinion]) -> bool:
 @transaction.atomic(durable=True)
 def review_resubmit(*, user: User, episode_id: UUID) -> Episode:
     """Hand in again what was sent back and mended, without doing the task anew. Raises NotFound, Forbidden, and
-    Conflict where it was not sent back, nothing was mended, or the task is being done anew."""
+    Conflict where it was not sent back, nothing was mended (a thought of a recorded session counts), or the task is
+    being done anew."""
     episode_of(user=user, episode_id=episode_id)
     episode = episode_lock(episode_id)
     if episode.annotator_id != user.pk:
@@ -145,7 +146,8 @@ def review_resubmit(*, user: User, episode_id: UUID) -> Episode:
     waiting = assignments.filter(task=episode.task, annotator=user, state=AssignmentState.RETURNED).first()
     if waiting is None:
         raise Conflict("You have begun to do this task anew.", code="begun_anew")
-    if not Fix.objects.filter(episode=episode, round=current_round(episode)).exists():
+    edits = (Fix.objects.all(), ThoughtRevision.objects.filter(undone_at__isnull=True))
+    if not any(rows.filter(episode=episode, round=current_round(episode)).exists() for rows in edits):
         raise Conflict("Mend a step first, or do the task anew.", code="nothing_mended")
     assignment_end(assignment=waiting, state=AssignmentState.DONE)
     episode.review, episode.review_reason = Review.PENDING, ""

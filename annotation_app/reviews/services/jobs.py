@@ -7,12 +7,14 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation_app.accounts.models import User
+from annotation_app.accounts.selectors import role_check
 from annotation_app.audit.services import audit_record
 from annotation_app.audit.verbs import Verb
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.heartbeats import abandoned_jobs, heartbeat
-from annotation_app.reviews.models import UNDER_WAY, Duplicate, Job, JobKind, JobState
+from annotation_app.reviews.models import UNDER_WAY, WRITING_KINDS, Duplicate, Job, JobKind, JobState
 from annotation_app.reviews.schemas import CheckReport
+from annotation_app.reviews.selectors.refinement import WRITERS
 from annotation_app.reviews.services.access import reviewable_episode, reviewer_check
 from annotation_app.tasks.models import Pool
 from protocol.base import FrozenModel
@@ -22,6 +24,8 @@ CANCELLED_VERBS: dict[str, Verb] = {
     JobKind.CHECK: "check.cancelled",
     JobKind.DUPLICATES: "duplicates.cancelled",
     JobKind.REFINEMENT: "refinement.cancelled",
+    JobKind.ENRICHED: "variants.cancelled",
+    JobKind.DIVERSIFIED: "variants.cancelled",
 }
 
 
@@ -64,19 +68,24 @@ def duplicates_request(*, user: User, pool_id: int) -> Job:
 
 @transaction.atomic(durable=True)
 def job_cancel(*, user: User, job_id: UUID) -> None:
-    """Stop a job; one that has ended is left as it is. Raises Forbidden and NotFound."""
-    reviewer_check(user)
+    """Stop a job; one that has ended is left as it is. Researchers may stop a model that writes. Raises Forbidden and
+    NotFound."""
     job = Job.objects.filter(pk=job_id).first()
+    if job is not None and job.kind in WRITING_KINDS:
+        role_check(user, *WRITERS)
+    else:
+        reviewer_check(user)
     if job is None:
         raise NotFound("There is no such job.", field="job_id")
     if _close(job_id, JobState.CANCELLED):
         audit_record(actor=user, verb=CANCELLED_VERBS[job.kind], subject=f"job:{job_id}")
 
 
-def job_begin(*, job_id: UUID, total: int) -> bool:
-    """Take up a queued job; False for any other."""
+def job_begin(*, job_id: UUID, total: int, prompt_sha256: str = "") -> bool:
+    """Take up a queued job; False for any other. `prompt_sha256`: of what a model is asked with."""
     queued = Job.objects.filter(pk=job_id, status=JobState.QUEUED)
-    return bool(queued.update(status=JobState.RUNNING, total=total, heard_at=timezone.now()))
+    started = {"total": total, "prompt_sha256": prompt_sha256, "heard_at": timezone.now()}
+    return bool(queued.update(status=JobState.RUNNING, **started))
 
 
 def job_progress_set(*, job_id: UUID, done: int) -> bool:
@@ -114,8 +123,8 @@ def refinement_store(*, job_id: UUID, refined: RefinedThoughts, done: int) -> bo
     return bool(running.update(refined=refined, done=done, heard_at=timezone.now()))
 
 
-def refinement_end(*, job_id: UUID) -> None:
-    """All thoughts are refined; one that was cancelled stays so."""
+def writing_end(*, job_id: UUID) -> None:
+    """The model has written of all thoughts; a job that was cancelled stays so."""
     _close(job_id, JobState.DONE)
 
 
@@ -125,8 +134,8 @@ def job_fail(*, job_id: UUID, error: str) -> None:
 
 
 def jobs_stale() -> int:
-    """Jobs whose worker went away have failed; how many there were."""
-    dead = abandoned_jobs(Job.objects.all())
+    """Jobs whose worker went away have failed; how many there were. Those of a batch are resumed with it."""
+    dead = abandoned_jobs(Job.objects.filter(batch__isnull=True))
     return dead.update(status=JobState.FAILED, finished_at=timezone.now(), error="Its worker went away.")
 
 

@@ -4,12 +4,21 @@ from collections.abc import Collection
 from uuid import UUID
 
 from django.db import connection, transaction
+from django.utils import timezone
 
 from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
 from annotation_app.episodes.models import Episode, Source, Step
 from annotation_app.errors import Conflict, Invalid
-from annotation_app.reviews.models import Fix, Job, Opinion, ThoughtRevision
+from annotation_app.reviews.models import (
+    UNDER_WAY,
+    WRITING_KINDS,
+    Fix,
+    Job,
+    JobState,
+    Opinion,
+    ThoughtRevision,
+)
 from annotation_app.reviews.selectors.speech import recorded_session
 from annotation_app.reviews.services.access import correctable_episode
 from annotation_app.tasks.models import Task
@@ -25,6 +34,7 @@ from protocol.trajectory.speech import (
     with_speech,
 )
 from protocol.trajectory.trajectories import Trajectory
+from protocol.trajectory.variants import redact_variants
 
 
 @transaction.atomic(durable=True)
@@ -54,6 +64,7 @@ def words_redact(*, user: User, episode_id: UUID, words: Collection[int]) -> Non
         fix.thought, fix.reason = redact_text(fix.thought, secrets), redact_text(fix.reason, secrets)
         fix.save(update_fields=["thought", "reason"])
     versions = (speech.thoughts, *(row.thoughts for row in revisions))
+    _redact_variants(episode, gone, secrets)
     for job in Job.objects.filter(episode=episode, refined__isnull=False):
         job.refined = redact_refined(speech.words, versions, job.refined or (), gone)
         job.save(update_fields=["refined"])
@@ -76,6 +87,19 @@ def _affected_steps(gone: Collection[int], *versions: Thoughts) -> set[int]:
         if (step := step_of_thought(thought)) is not None
         and any(thought.words[0] <= place <= thought.words[1] for place in gone)
     }
+
+
+def _redact_variants(episode: Episode, gone: Collection[int], secrets: Collection[str]) -> None:
+    """Delete the variants that were made of these words or say them. What a model writes at this moment is stopped: it
+    was asked with them."""
+    under_way = Job.objects.filter(episode=episode, kind__in=WRITING_KINDS, status__in=UNDER_WAY)
+    under_way.update(status=JobState.CANCELLED, finished_at=timezone.now())
+    rows = list(episode.thought_variants.select_related("policy"))
+    may_stay = redact_variants(
+        (row.value.model_copy(update={"sentences": row.sentences}) for row in rows), gone, secrets
+    )
+    lost = [row.pk for row, stays in zip(rows, may_stay, strict=True) if not stays]
+    episode.thought_variants.filter(pk__in=lost).delete()
 
 
 def _redact_source(episode: Episode, redacted: SpeechRecord) -> None:

@@ -1,16 +1,17 @@
-"""Refining the thoughts of recorded sessions with a registered model; reviewers accept what it wrote, by sentence."""
+"""Having a registered model write texts of recorded sessions' thoughts; of a refinement reviewers accept sentences."""
 
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from annotation_app.accounts.models import Role, User
+from annotation_app.accounts.models import User
 from annotation_app.accounts.selectors import role_check
 from annotation_app.audit.services import audit_record
+from annotation_app.audit.verbs import Verb
 from annotation_app.episodes.selectors import episode_of
 from annotation_app.errors import Conflict, Invalid, NotFound
-from annotation_app.reviews.models import EditKind, Job, JobKind, JobState
-from annotation_app.reviews.selectors.refinement import last_refinement, refining_models
+from annotation_app.reviews.models import WRITING_KINDS, EditKind, Job, JobKind
+from annotation_app.reviews.selectors.refinement import WRITERS, last_refinement, refining_model
 from annotation_app.reviews.selectors.speech import head_revision, recorded_session
 from annotation_app.reviews.services.access import correctable_episode
 from annotation_app.reviews.services.thoughts import revision_add
@@ -18,30 +19,23 @@ from annotation_app.reviews.speech_schemas import AcceptedSentences
 from protocol.trajectory.speech import RefinedThought, SpeechRecord, Thoughts, thought_text, write_thought
 
 
-def refinement_request(*, user: User, episode_id: UUID, policy_id: int) -> Job:
-    """Note that a session's thoughts are to be refined. What a refinement by the same model wrote that did not get to
-    its end is taken over. Raises NotFound, Forbidden, and Conflict where it is being refined."""
-    role_check(user, Role.REVIEWER, Role.RESEARCHER, Role.ADMIN)
+def writing_request(*, user: User, episode_id: UUID, kind: str, policy_id: int) -> Job:
+    """Note that a model is to write of a session's thoughts: a refinement, or variants of a kind. Raises NotFound,
+    Forbidden, and Conflict where it does."""
+    role_check(user, *WRITERS)
     episode = episode_of(user=user, episode_id=episode_id)
     recorded_session(episode_id)
-    policy = refining_models().filter(pk=policy_id).first()
-    if policy is None:
-        raise NotFound("There is no such model.", field="policy")
-    last = last_refinement(episode, user)
-    goes_on = last is not None and last.policy_id == policy.pk and last.status in (JobState.FAILED, JobState.CANCELLED)
+    policy = refining_model(policy_id)
+    job_kind = JobKind(kind)
+    assert job_kind in WRITING_KINDS
     try:
         with transaction.atomic(durable=True):
-            job = Job.objects.create(
-                kind=JobKind.REFINEMENT,
-                episode=episode,
-                policy=policy,
-                refined=last.refined if last is not None and goes_on else (),
-                requested_by=user,
-            )
-            details = {"policy": str(policy)}
-            audit_record(actor=user, verb="refinement.started", subject=f"episode:{episode_id}", details=details)
+            job = Job.objects.create(kind=job_kind, episode=episode, policy=policy, requested_by=user)
+            verb: Verb = "refinement.started" if job_kind == JobKind.REFINEMENT else "variants.started"
+            details = {"policy": str(policy), "kind": kind}
+            audit_record(actor=user, verb=verb, subject=f"episode:{episode_id}", details=details)
     except IntegrityError:
-        raise Conflict("It is being refined already.", code="under_way") from None
+        raise Conflict("A model is at it already.", code="under_way") from None
     return job
 
 

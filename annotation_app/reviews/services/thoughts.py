@@ -10,8 +10,8 @@ from annotation_app.accounts.models import User
 from annotation_app.episodes.models import Episode
 from annotation_app.errors import Conflict, Invalid, NotFound
 from annotation_app.reviews.models import EditKind, ThoughtRevision
-from annotation_app.reviews.selectors.opinions import is_blind
-from annotation_app.reviews.selectors.speech import head_revision, recorded_session, step_spans, visible_revisions
+from annotation_app.reviews.selectors.opinions import is_blind, visible_revisions
+from annotation_app.reviews.selectors.speech import head_revision, recorded_session, step_spans
 from annotation_app.reviews.services.access import correctable_episode, current_round
 from annotation_app.reviews.speech_schemas import ThoughtEditIn
 from protocol.trajectory.speech import (

@@ -21,6 +21,7 @@ from benchmarks.parts.safety.rules import (
     staff,
     uploading,
 )
+from benchmarks.parts.safety.speech_permissions import SPEECH_ROUTES
 from benchmarks.parts.safety.things import NAMES, PASSWORD, Things, evaluation_report, invitation_secret, wheel_change
 
 DRAFT = {"text": "Do it.", "expertise": "novice", "applications": ["news"], "criteria": ["The page shows it"]}
@@ -54,6 +55,7 @@ ROUTES: dict[str, Rule] = {
     "POST /api/me/tokens": everybody(body=body_of(name="mine", scopes=["*:read"], days=1)),
     "DELETE /api/me/tokens/{token_id}": owner_only(),
     **RECORDER_ROUTES,
+    **SPEECH_ROUTES,
     "GET /api/people": only("admin"),
     "GET /api/people/names": staff(),
     "PATCH /api/people/{user_id}": only("admin", body=body_of(skills=["phones"])),
@@ -167,24 +169,6 @@ ROUTES: dict[str, Rule] = {
         frozenset({"owner", "reviewer", "admin"}),
         frozenset({"annotator"}),
         body=body_of(base=0, thought="", action={"kind": "click", "x": 1, "y": 1}),
-        absent=True,
-    ),
-    "GET /api/episodes/{episode_id}/speech": owner_and_staff(absent=True),
-    "POST /api/episodes/{episode_id}/review/thoughts": Rule(
-        frozenset({"owner", "reviewer", "admin"}),
-        frozenset({"annotator"}),
-        body=body_of(base=0, do="undo"),
-        absent=True,
-    ),
-    "POST /api/episodes/{episode_id}/review/redactions": Rule(
-        frozenset({"owner", "reviewer", "admin"}), frozenset({"annotator"}), body=body_of(words=[0]), absent=True
-    ),
-    "GET /api/episodes/{episode_id}/review/refinement": staff(absent=True),
-    "POST /api/episodes/{episode_id}/review/refinement": staff(absent=True, body=body_of(policy=1)),
-    "POST /api/episodes/{episode_id}/review/refinement/accepted": Rule(
-        frozenset({"owner", "reviewer", "admin"}),
-        frozenset({"annotator"}),
-        body=body_of(base=0, thoughts=[{"thought": 0, "sentences": [0]}]),
         absent=True,
     ),
     "POST /api/episodes/{episode_id}/review/cuts": reviewing(body=body_of(do="undo")),

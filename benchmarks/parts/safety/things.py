@@ -241,6 +241,7 @@ NAMES: dict[str, Callable[[Things], object]] = {
     "suggestion_id": lambda things: 2**31 - 1,
     "draft_id": lambda things: 2**31 - 1,
     "request_id": lambda things: uuid4(),
+    "batch_id": lambda things: uuid4(),
     "run_id": _run,
     "wheel_id": lambda things: _wheel(things).pk,
     "side": lambda things: "candidate",

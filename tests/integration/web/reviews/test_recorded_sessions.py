@@ -18,7 +18,7 @@ from agent_backend.refinement.refiner import Refiner
 from annotation_app.episodes.models import Episode, Step
 from annotation_app.policies.services import policy_ensure
 from annotation_app.reviews import refinement
-from annotation_app.reviews.models import ThoughtRevision
+from annotation_app.reviews.models import Round, ThoughtRevision
 from annotation_app.tasks.models import Pool
 from protocol.trajectory.trajectories import Trajectory
 from tests.integration.web.conftest import World
@@ -151,6 +151,21 @@ def test_thoughts_are_changed_undone_and_restored(rosa: Reviewer, episode: Episo
     assert [step.thought for step in found.steps] == [SAID[0][1], f"{SAID[1][1]} {SAID[2][1]}"]
     recorded: Any = found.task.parameters["recording"]
     assert "levels" not in recorded
+
+
+def test_edits_of_thoughts_are_among_the_changes(world: World, rosa: Reviewer, episode: Episode) -> None:
+    def thoughts() -> list[tuple[str, str]]:
+        return [(one["before"]["thought"], one["after"]["thought"]) for one in rosa.sheet(episode)["changes"]]
+
+    assert thoughts() == []
+    edit(rosa, "write", 0, thought=2, text="I close it.")
+    assert thoughts() == [("It opened. Now I close the window.", "It opened. I close it.")], "since it came in"
+    Round.objects.create(episode=episode, number=1, decision="return", reason="Say why.", reviewer=world.rosa)
+    assert thoughts() == []
+    edit(rosa, "write", 1, thought=0, text="I see the mail and open it.")
+    assert thoughts() == [(SAID[0][1], "I see the mail and open it.")], "since it was sent back"
+    edit(rosa, "undo", 2)
+    assert thoughts() == []
 
 
 def test_a_steps_own_correction_stands_over_its_thoughts(rosa: Reviewer, episode: Episode, tmp_path: Path) -> None:
