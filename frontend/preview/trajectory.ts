@@ -132,6 +132,8 @@ export const trajectory = (running: boolean): Trajectory => ({
   answer: "",
   verdict: running ? null : { success: false, score: 0, reason: "final.txt exists, but it is not open in the editor.", verifier: "", version: "", points: null, error: "" },
   reward: null,
+  variant: "none",
+  variant_steps: [],
   terminated: !running,
   truncated: false,
   created_at: time(0),

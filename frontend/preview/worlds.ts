@@ -80,14 +80,14 @@ const REQUESTED: ExportOut["filters"] = {
   text: "", pool: null, decisions: [], policy: null, application: null, action: null, outcome: null, review: "accepted", annotator: null,
   reward_min: null, reward_max: null, steps_min: null, steps_max: null, since: null, until: null, undone: false, level: null,
 };
-const MADE: Pick<ExportOut, "plan" | "records" | "missing" | "refused" | "refused_codes" | "destination" | "pushed" | "requested_by" | "pool"> = {
+const MADE: Pick<ExportOut, "plan" | "records" | "missing" | "refused" | "refused_codes" | "variants" | "destination" | "pushed" | "requested_by" | "pool"> = {
   pool: "",
   plan: {
-    format: "canonical", dialect: "ui_tars_1_5", prompt: null, decisions: null, bar_evaluated: null, leave_out_missing: false,
+    format: "canonical", dialect: "ui_tars_1_5", prompt: null, decisions: null, bar_evaluated: null, leave_out_missing: false, variants: [],
     budget: { images: 5, stride: 3, tokens: 6000, working: 12, episode: 0, note_tokens: 1500 },
     shares: { validation: 0, test: 0, salt: "" },
   },
-  records: 0, missing: [], refused: 0, refused_codes: {}, destination: "", pushed: false, requested_by: "ravi",
+  records: 0, missing: [], refused: 0, refused_codes: {}, variants: {}, destination: "", pushed: false, requested_by: "ravi",
 };
 const EXPORTS: ExportOut[] = [
   { id: "e1", pool_id: null, filters: REQUESTED, ...MADE, status: "running", progress: 0.42, trajectories: 128, bytes: 92_000_000, error: "", created_at: minutesAgo(1), finished_at: null },
@@ -130,7 +130,7 @@ function lists(world: World): Record<string, unknown> {
     "/queue": QUEUES[world] ?? QUEUE,
     "/queue/next": { episode_id: null },
     "/pools": POOLS,
-    "/reviews/queue": { items: empty ? [] : [{ episode: TO_REVIEW, round: 1, claim: null, adjudication: world === "disputed" }], total: empty ? 0 : 1, next: null, capped: false } satisfies ReviewQueue,
+    "/reviews/queue": { items: empty ? [] : [{ episode: TO_REVIEW, round: 1, claim: null, adjudication: world === "disputed", recorded: false }], total: empty ? 0 : 1, next: null, capped: false } satisfies ReviewQueue,
     "/reviews/next": empty ? null : TO_REVIEW,
     "/reviews/agreement": { decisions: { episodes: 12, share: 0.75, alpha: 0.61, words: 0, words_alpha: null }, alpha: null, steps_judged_together: 0, mean_agreement: null, tasks: [], gold: [] } satisfies Agreement,
     "/exports": empty ? [] : EXPORTS,

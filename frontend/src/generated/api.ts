@@ -464,6 +464,9 @@ export interface AuditPage {
   items: AuditOut[];
   next: number | null;
   verbs: (
+    | "batch.cancelled"
+    | "batch.resumed"
+    | "batch.started"
     | "benchmark.cancelled"
     | "benchmark.deleted"
     | "benchmark.resumed"
@@ -606,6 +609,8 @@ export interface AuditPage {
     | "user.erased"
     | "user.joined"
     | "user.password_set"
+    | "variants.cancelled"
+    | "variants.started"
     | "version.frozen"
     | "version.trained"
     | "webhook.added"
@@ -1837,6 +1842,9 @@ export interface ExportOut {
   refused_codes: {
     [k: string]: number;
   };
+  variants: {
+    [k: string]: number;
+  };
   destination: string;
   pushed: boolean;
   requested_by: string;
@@ -1855,6 +1863,7 @@ export interface ExportPlan {
   shares: Shares;
   bar_evaluated: boolean | null;
   leave_out_missing: boolean;
+  variants: ("enriched" | "diversified")[];
 }
 /**
  * Bounds of a prompt's history: screenshots (the present one included), and tokens of thoughts and actions.
@@ -2276,6 +2285,7 @@ export interface QueueItem {
   round: number;
   claim: ClaimOut | null;
   adjudication: boolean;
+  recorded: boolean;
 }
 /**
  * What waits, oldest first; `next` is where the following page begins, if any. `capped`: more than `total` wait.
@@ -2449,7 +2459,7 @@ export interface FixOut {
  */
 export interface JobOut {
   id: string;
-  kind: "check" | "duplicates" | "refinement";
+  kind: "check" | "duplicates" | "refinement" | "enriched" | "diversified";
   status: "queued" | "running" | "done" | "cancelled" | "failed";
   total: number;
   done: number;
@@ -5088,6 +5098,16 @@ export interface RecorderPage {
   computers: ComputerOut[];
   recordings: RecordedSessionOut[];
   pools: string[];
+  terms: TermsToAgree[];
+}
+/**
+ * Terms of a pool that this person has not agreed to: it takes no recording of theirs before.
+ */
+export interface TermsToAgree {
+  pool: number;
+  name: string;
+  version: number;
+  text: string;
 }
 /**
  * A code that pairs one computer, shown this once.
@@ -5101,6 +5121,13 @@ export interface PairingCode {
  */
 export interface ComputerIn {
   name: string;
+}
+/**
+ * Where one of a person's recordings stands, as their recorder is told.
+ */
+export interface SessionState {
+  state: "uploading" | "stopped" | "importing" | "failed" | "waiting" | "reviewed" | "withdrawn" | "deleted";
+  deleted_at: string | null;
 }
 /**
  * The recorder's own token, shown this once, and what the person called the computer.
@@ -5125,14 +5152,30 @@ export interface Brief {
   instruction: string;
 }
 /**
- * A pool that takes this person's recordings; `briefs` are the first of its tasks that are not withdrawn.
+ * What a pool asks its people to agree to (Markdown), and whether this person has.
+ */
+export interface PoolTerms {
+  version: number;
+  text: string;
+  agreed: boolean;
+}
+/**
+ * A pool that takes this person's recordings; `briefs` are the first of its tasks that are not withdrawn. `terms`
+ * are null where it has none.
  */
 export interface RecordingPool {
   id: number;
   name: string;
   description: string;
   instructions: string;
+  terms: PoolTerms | null;
   briefs: Brief[];
+}
+/**
+ * Which version of a pool's terms somebody read on their computer.
+ */
+export interface PoolConsentIn {
+  version: number;
 }
 /**
  * How loud it was: `rate` values a second from `begin` (seconds), 0 (silence) to 255 (full scale).
@@ -5287,6 +5330,140 @@ export interface RefinementAcceptIn {
    * @maxItems 10000
    */
   thoughts: AcceptedSentences[];
+}
+/**
+ * The last job that wrote variants of a kind, and by which model.
+ */
+export interface VariantJobOut {
+  kind: "enriched" | "diversified";
+  policy: number | null;
+  job: JobOut;
+}
+/**
+ * A variant of the thought in place `thought`. `dropped`: places of sentences that were left out. `abstained`: the
+ * model wrote none that keeps the facts (`problem`).
+ */
+export interface VariantOut {
+  id: number;
+  kind: "enriched" | "diversified";
+  index: number;
+  thought: number;
+  sentences: RefinedText[];
+  dropped: number[];
+  status: "proposed" | "chosen" | "rejected" | "abstained";
+  problem: string;
+  model: string;
+  prompt_sha256: string;
+  created_at: string;
+  decided_by: string;
+}
+/**
+ * The variants of a session's thoughts, the last jobs that wrote some, and the models there are.
+ */
+export interface VariantsOut {
+  jobs: VariantJobOut[];
+  models: RefiningModel[];
+  variants: VariantOut[];
+}
+/**
+ * Which variants are written, and by which revision of a policy.
+ */
+export interface VariantIn {
+  kind: "enriched" | "diversified";
+  policy: number;
+}
+/**
+ * What a reviewer makes of a variant; `dropped` are places of sentences that are left out of a chosen one.
+ */
+export interface VariantDecision {
+  variant: number;
+  status: "proposed" | "chosen" | "rejected";
+  /**
+   * @maxItems 100
+   */
+  dropped?: number[];
+}
+/**
+ * Decisions on several variants of one session: all of them hold, or none.
+ */
+export interface VariantDecisionsIn {
+  /**
+   * @minItems 1
+   * @maxItems 10000
+   */
+  decisions: VariantDecision[];
+}
+/**
+ * A batch of `total` sessions. `done` and `failed` count sessions; `left_out` are chosen episodes that are no
+ * recorded session, or of which a model writes the same already.
+ */
+export interface BatchSummary {
+  id: string;
+  kind: "refinement" | "enriched" | "diversified";
+  model: string;
+  status: "queued" | "running" | "done" | "cancelled" | "failed";
+  error: string;
+  total: number;
+  done: number;
+  failed: number;
+  left_out: number;
+  requested_by: string;
+  created_at: string;
+  finished_at: string | null;
+}
+/**
+ * A person's newest batches, and the models that can write.
+ */
+export interface BatchesOut {
+  batches: BatchSummary[];
+  models: RefiningModel[];
+}
+/**
+ * A batch with how each of its sessions stands.
+ */
+export interface BatchOut {
+  id: string;
+  kind: "refinement" | "enriched" | "diversified";
+  model: string;
+  status: "queued" | "running" | "done" | "cancelled" | "failed";
+  error: string;
+  total: number;
+  done: number;
+  failed: number;
+  left_out: number;
+  requested_by: string;
+  created_at: string;
+  finished_at: string | null;
+  sessions: BatchSessionOut[];
+}
+/**
+ * How one session of a batch stands: `done` of `total` thoughts.
+ */
+export interface BatchSessionOut {
+  episode: string;
+  instruction: string;
+  status: "queued" | "running" | "done" | "cancelled" | "failed";
+  total: number;
+  done: number;
+  error: string;
+}
+/**
+ * What a model is to write, and of which sessions: those of these `episodes`, or all that match the filters.
+ */
+export interface BatchIn {
+  kind: "refinement" | "enriched" | "diversified";
+  policy: number;
+  episodes?: string[] | null;
+  filters?: SessionFilters;
+}
+/**
+ * Which recorded sessions; null: all.
+ */
+export interface SessionFilters {
+  pool?: number | null;
+  annotator?: string | null;
+  outcome?: ("success" | "failure" | "infeasible" | "skipped" | "broken") | null;
+  review?: ("pending" | "accepted" | "returned" | "rejected") | null;
 }
 
 /** What each route takes and answers, by its method and its path with `{}` for each parameter. */
@@ -5565,11 +5742,13 @@ export interface Routes {
   "GET /recorder": { body: undefined; answer: RecorderPage };
   "POST /recorder/computers": { body: ComputerIn; answer: PairingCode };
   "DELETE /recorder/computers/{}": { body: undefined; answer: null };
+  "GET /recorder/recordings/{}": { body: undefined; answer: SessionState };
   "DELETE /recorder/recordings/{}": { body: undefined; answer: RecordedSessionOut };
   "POST /recorder/recordings/{}/withdrawal": { body: undefined; answer: RecordedSessionOut };
   "POST /recorder/pairing": { body: PairIn; answer: Paired };
   "DELETE /recorder/pairing": { body: undefined; answer: null };
   "GET /recorder/pools": { body: undefined; answer: RecordingPool[] };
+  "POST /recorder/pools/{}/consent": { body: PoolConsentIn; answer: null };
   "GET /recorder/uploads": { body: undefined; answer: UploadOut[] };
   "POST /recorder/uploads": { body: undefined; answer: UploadOut };
   "HEAD /recorder/uploads/{}": { body: undefined; answer: null };
@@ -5583,4 +5762,12 @@ export interface Routes {
   "GET /episodes/{}/review/refinement": { body: undefined; answer: RefinementOut };
   "POST /episodes/{}/review/refinement": { body: RefinementIn; answer: RefinementOut };
   "POST /episodes/{}/review/refinement/accepted": { body: RefinementAcceptIn; answer: SpeechOut };
+  "GET /episodes/{}/review/variants": { body: undefined; answer: VariantsOut };
+  "POST /episodes/{}/review/variants": { body: VariantIn; answer: VariantsOut };
+  "POST /episodes/{}/review/variants/decisions": { body: VariantDecisionsIn; answer: VariantsOut };
+  "GET /reviews/batches": { body: undefined; answer: BatchesOut };
+  "POST /reviews/batches": { body: BatchIn; answer: BatchOut };
+  "GET /reviews/batches/{}": { body: undefined; answer: BatchOut };
+  "POST /reviews/batches/{}/cancel": { body: undefined; answer: null };
+  "POST /reviews/batches/{}/resume": { body: undefined; answer: BatchOut };
 }

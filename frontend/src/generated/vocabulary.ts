@@ -1368,6 +1368,8 @@ export interface Trajectory {
   truncated: boolean;
   created_at: string;
   finished_at: string | null;
+  variant: string;
+  variant_steps: number[];
 }
 
 export const ACTION_KINDS = ["click","double_click","triple_click","right_click","middle_click","mouse_click","move_to","mouse_down","mouse_up","drag","drag_path","scroll","scroll_by","type_text","press_keys","press","release","wait","navigate","navigate_back","switch_page","close_page","choose_files","long_press","swipe","open_app","press_home","press_back","set_clipboard","get_clipboard","run_command","type_terminal","list_files","read_file","write_file","edit_file","upload_file","download_file","run_code","call_tool","screenshot","zoom","finish","call_user","infeasible","no_action","gesture"] as const;

@@ -23,6 +23,7 @@ export const PLAN: Omit<ExportPlan, "budget"> = {
   shares: { validation: 0, test: 0, salt: "" },
   bar_evaluated: null,
   leave_out_missing: false,
+  variants: [],
 };
 
 export const formatsQuery = queryOptions({

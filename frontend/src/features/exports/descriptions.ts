@@ -47,6 +47,7 @@ export function describeExport({ t, moment }: Pick<I18n, "t" | "moment">, { pool
     filters.since && t("exports.since", { day: moment(filters.since) }),
     filters.until && t("exports.until", { day: moment(filters.until) }),
     filters.undone && t("exports.undone"),
+    ...plan.variants.map((kind) => t(`exports.variants.${kind}`)),
   ].filter(Boolean);
   return [plan.format, ...(narrowed.length > 0 ? narrowed : [t("exports.everything")])].join(" · ");
 }

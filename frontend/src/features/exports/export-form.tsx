@@ -14,7 +14,8 @@ import { queryOf } from "./search/query";
 
 const MAX_HELD_OUT = 90;
 
-type OutputFormat = Pick<ExportPlan, "format" | "dialect" | "leave_out_missing">;
+type OutputFormat = Pick<ExportPlan, "format" | "dialect" | "leave_out_missing" | "variants">;
+const VARIANTS = ["enriched", "diversified"] as const satisfies ExportPlan["variants"];
 type Split = { validation: number; test: number; salt: string };
 type Props = {
   /** The address that holds the query. */
@@ -29,7 +30,7 @@ export function ExportForm({ search, found, onDone }: Props) {
   const query = queryOf(search);
   const [accepted, setAccepted] = useState(true);
   const [undone, setUndone] = useState(false);
-  const [outputFormat, setOutputFormat] = useState<OutputFormat>({ format: "canonical", dialect: DIALECTS[0], leave_out_missing: false });
+  const [outputFormat, setOutputFormat] = useState<OutputFormat>({ format: "canonical", dialect: DIALECTS[0], leave_out_missing: false, variants: [] });
   const [splits, setSplits] = useState<Split>({ validation: 0, test: 0, salt: "" });
   const start = useStartExport();
   const review = query.review ?? (accepted ? "accepted" : null);
@@ -106,6 +107,16 @@ function OutputFormatFields({ outputFormat, onChange }: { outputFormat: OutputFo
           checked={outputFormat.leave_out_missing}
           onChange={(event) => onChange({ leave_out_missing: event.currentTarget.checked })}
         />
+        {VARIANTS.map((kind) => (
+          <Checkbox
+            key={kind}
+            label={t(`exports.variants.${kind}`)}
+            checked={outputFormat.variants.includes(kind)}
+            onChange={(event) =>
+              onChange({ variants: VARIANTS.filter((one) => (one === kind ? event.currentTarget.checked : outputFormat.variants.includes(one))) })
+            }
+          />
+        ))}
       </div>
     </fieldset>
   );

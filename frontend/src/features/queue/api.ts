@@ -3,6 +3,7 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 
 import type { NextIn } from "@/generated/api";
 import { ApiError, request } from "@/shared/api/http";
+import type { Terms } from "@/shared/ui/consent-dialog";
 
 export const queueQuery = queryOptions({
   queryKey: ["queue"],
@@ -22,9 +23,6 @@ export function useNextTask() {
     },
   });
 }
-
-/** What a pool's people agree to before their first task. */
-export type Terms = { readonly pool: number; readonly name: string; readonly version: number; readonly text: string };
 
 /** The terms a claim was refused for, if it was for that. */
 export const termsOf = (error: unknown): Terms | null =>

@@ -9,14 +9,14 @@ import type { NextIn, Queue } from "@/generated/api";
 import { messageOf } from "@/shared/api/http";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
+import { ConsentDialog, type Terms } from "@/shared/ui/consent-dialog";
 import { CommandKey } from "@/shared/ui/key-hint";
 import { Page, Section } from "@/shared/ui/page";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
-import { queueQuery, termsOf, useConsent, useNextTask, type Terms } from "./api";
+import { queueQuery, termsOf, useConsent, useNextTask } from "./api";
 import { queueCommands } from "./commands";
-import { ConsentDialog } from "./consent-dialog";
 import { CurrentList, RecentList, ReturnedList } from "./episode-lists";
 import { PoolTable } from "./pool-table";
 

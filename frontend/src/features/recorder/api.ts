@@ -1,7 +1,7 @@
 /** Paired computers and one's own recordings, over HTTP. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { ComputerIn } from "@/generated/api";
+import type { ComputerIn, TermsToAgree } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 const LISTENING_MS = 3_000;
@@ -26,5 +26,7 @@ export const useMakeCode = () => useChange((body: ComputerIn) => request("POST",
 export const useRevoke = () => useChange((id: number) => request("DELETE", `/recorder/computers/${id}`));
 
 export const useDeleteRecording = () => useChange((id: string) => request("DELETE", `/recorder/recordings/${id}`));
+
+export const useAgree = () => useChange(({ pool, version }: TermsToAgree) => request("POST", `/pools/${pool}/consent`, { version }));
 
 export const useWithdraw = () => useChange((id: string) => request("POST", `/recorder/recordings/${id}/withdrawal`));

@@ -10,6 +10,7 @@ import { recorderQuery } from "./api";
 import { Computers } from "./computers";
 import { Recordings } from "./recordings";
 import styles from "./recorder.module.css";
+import { TermsList } from "./terms-list";
 
 export default function RecorderPage() {
   const { t } = useI18n();
@@ -27,6 +28,7 @@ export default function RecorderPage() {
             ) : (
               <Recordings rows={data.recordings} />
             )}
+            <TermsList terms={data.terms} />
             <p className={styles.note}>
               {data.pools.length === 0 ? t("recorder.pools.none") : t("recorder.pools", { names: data.pools.join(", ") })}
             </p>

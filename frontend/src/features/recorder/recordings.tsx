@@ -1,12 +1,15 @@
 /** What somebody uploaded from their own computers: where it stands, and the ways to take it back. */
-import { Anchor } from "@mantine/core";
+import { Anchor, Checkbox } from "@mantine/core";
+import { useState } from "react";
 import { Link } from "react-router";
 
+import { BatchButton } from "@/shared/session-batches/batch-button";
 import type { RecordedSessionOut } from "@/generated/api";
+import { hasRole, useUser } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, ReviewBadge, type BadgeTone } from "@/shared/ui/badge";
 import { ConfirmButton } from "@/shared/ui/confirm-button";
-import { DataTable } from "@/shared/ui/tables/data-table";
+import { DataTable, type Column } from "@/shared/ui/tables/data-table";
 
 import { useDeleteRecording, useWithdraw } from "./api";
 import styles from "./recorder.module.css";
@@ -24,20 +27,40 @@ const TONES = {
 
 export function Recordings({ rows }: { rows: readonly RecordedSessionOut[] }) {
   const { t, bytes, relative } = useI18n();
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const user = useUser();
+  const mayRefine = hasRole(user, "reviewer") || hasRole(user, "researcher");
+  const choice: Column<RecordedSessionOut> = {
+    header: t("speech.batch.open"),
+    kind: "mark",
+    cell: ({ id, steps, instruction, withdrawn_at }) =>
+      steps > 0 &&
+      withdrawn_at === null && (
+        <Checkbox
+          aria-label={t("speech.batch.select", { name: instruction || id })}
+          checked={chosen.includes(id)}
+          onChange={() => setChosen(chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id])}
+        />
+      ),
+  };
   return (
-    <DataTable
-      label={t("recorder.recordings")}
-      rows={rows}
-      keyOf={(row) => row.id}
-      columns={[
-        { header: t("recorder.recording"), kind: "name", cell: (row) => <Recording row={row} /> },
-        { header: t("recorder.pool"), cell: (row) => row.pool },
-        { header: t("recorder.state"), cell: (row) => <State row={row} /> },
-        { header: t("recorder.sent"), cell: (row) => t("recorder.sent.what", { steps: row.steps, size: bytes(row.size) }) },
-        { header: t("recorder.when"), cell: (row) => relative(row.created_at) },
-        { header: t("people.actions"), kind: "actions", cell: (row) => <Actions row={row} /> },
-      ]}
-    />
+    <>
+      {mayRefine && rows.some(({ steps }) => steps > 0) && <BatchButton chosen={chosen} />}
+      <DataTable
+        label={t("recorder.recordings")}
+        rows={rows}
+        keyOf={(row) => row.id}
+        columns={[
+          ...(mayRefine ? [choice] : []),
+          { header: t("recorder.recording"), kind: "name", cell: (row) => <Recording row={row} /> },
+          { header: t("recorder.pool"), cell: (row) => row.pool },
+          { header: t("recorder.state"), cell: (row) => <State row={row} /> },
+          { header: t("recorder.sent"), cell: (row) => t("recorder.sent.what", { steps: row.steps, size: bytes(row.size) }) },
+          { header: t("recorder.when"), cell: (row) => relative(row.created_at) },
+          { header: t("people.actions"), kind: "actions", cell: (row) => <Actions row={row} /> },
+        ]}
+      />
+    </>
   );
 }
 

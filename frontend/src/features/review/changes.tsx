@@ -1,4 +1,4 @@
-/** What changed since it was sent back: each step as it was, and as it is. */
+/** What changed since it was sent back, or a recorded session came in: each step as it was, and as it is. */
 import { Link } from "react-router";
 
 import type { Change, ReviewDetails } from "@/generated/api";
@@ -10,13 +10,14 @@ import styles from "./review.module.css";
 
 const TONE = { changed: "warn", added: "ok", removed: "danger" } as const;
 
-export function Changes({ details: { changes, previous } }: { details: ReviewDetails }) {
+export function Changes({ details: { changes, previous, rounds } }: { details: ReviewDetails }) {
   const { t } = useI18n();
   if (changes.length === 0 && previous === null) return null;
+  const isSentBack = previous !== null || rounds.some(({ decision }) => decision === "return");
   return (
     <div className={styles.group}>
       <h3 className={styles.title}>
-        {t("review.changes", { count: changes.length })}
+        {t(isSentBack ? "review.changes" : "review.changes.recorded", { count: changes.length })}
         {previous && <Link to={`/episodes/${previous}`}>{t("review.changes.previous")}</Link>}
       </h3>
       <ul className={styles.list}>

@@ -1,4 +1,5 @@
 /** What the queue is narrowed to; it lives in the address. Pure. */
+import type { SessionFilters } from "@/generated/api";
 import type { Outcome } from "@/generated/vocabulary";
 
 export const OUTCOMES = ["success", "failure", "infeasible"] as const satisfies Outcome[];
@@ -27,6 +28,14 @@ export function fromSearch(search: URLSearchParams): Filters {
 export const reviewOf = (episode: string, filters: Filters) => ({
   pathname: `/episodes/${episode}`,
   search: toSearch({ ...filters, after: null }).toString(),
+});
+
+/** The recorded sessions that the filters leave in the queue. */
+export const sessionFilters = ({ pool, annotator, outcome }: Filters): SessionFilters => ({
+  pool: pool === null ? null : Number(pool),
+  annotator,
+  outcome,
+  review: "pending",
 });
 
 /** Write them into an address: only what narrows. */

@@ -1,16 +1,18 @@
 /** The review queue: what waits, oldest first, narrowed by the address; Enter begins. */
-import { Button, Select, Switch } from "@mantine/core";
+import { Button, Checkbox, Select, Switch } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { Link, useNavigate, useSearchParams } from "react-router";
 
+import { BatchButton } from "@/shared/session-batches/batch-button";
 import type { QueueItem, ReviewQueue } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, disagree, OutcomeBadge, VerdictBadge } from "@/shared/ui/badge";
 import { CommandKey } from "@/shared/ui/key-hint";
-import { DataTable } from "@/shared/ui/tables/data-table";
+import { DataTable, type Column } from "@/shared/ui/tables/data-table";
 import { Page, Section } from "@/shared/ui/page";
 import { PersonSelect } from "@/shared/ui/person-select";
 import { Problem } from "@/shared/ui/problem";
@@ -19,7 +21,7 @@ import { PagePath } from "@/shared/ui/top-bar";
 
 import { poolsQuery, queueQuery, useNext } from "./api";
 import { reviewCommands } from "./commands";
-import { fromSearch, OUTCOMES, reviewOf, toSearch, type Filters } from "./filters";
+import { fromSearch, OUTCOMES, reviewOf, sessionFilters, toSearch, type Filters } from "./filters";
 import styles from "./review.module.css";
 
 export default function ReviewQueuePage() {
@@ -70,10 +72,17 @@ type WaitingProps = { queue: ReviewQueue; filters: Filters; onNext: (after: stri
 
 function Waiting({ queue: { items, next }, filters, onNext }: WaitingProps) {
   const { t } = useI18n();
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const recorded = items.some((item) => item.recorded);
   if (items.length === 0) return <Empty title={t("reviews.none")}>{t("reviews.none.help")}</Empty>;
   return (
     <>
-      <QueueTable items={items} filters={filters} />
+      {recorded && (
+        <div className={styles.bar}>
+          <BatchButton chosen={chosen} filters={sessionFilters(filters)} all={t("speech.batch.all")} />
+        </div>
+      )}
+      <QueueTable items={items} filters={filters} chosen={chosen} onChoose={recorded ? setChosen : null} />
       {next && (
         <div className={styles.bar}>
           <Button variant="default" onClick={() => onNext(next)}>
@@ -120,13 +129,31 @@ function FilterBar({ filters, change }: { filters: Filters; change: (patch: Part
   );
 }
 
-function QueueTable({ items, filters }: { items: readonly QueueItem[]; filters: Filters }) {
+type QueueTableProps = {
+  items: readonly QueueItem[];
+  filters: Filters;
+  chosen: readonly string[];
+  /** Null where no session is recorded. */
+  onChoose: ((chosen: readonly string[]) => void) | null;
+};
+
+function QueueTable({ items, filters, chosen, onChoose }: QueueTableProps) {
   const { t, relative } = useI18n();
+  const toggle = (id: string) => onChoose?.(chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id]);
+  const choice: Column<QueueItem> = {
+    header: t("speech.batch.open"),
+    kind: "mark",
+    cell: ({ episode, recorded }) =>
+      recorded && (
+        <Checkbox aria-label={t("speech.batch.select", { name: episode.instruction })} checked={chosen.includes(episode.id)} onChange={() => toggle(episode.id)} />
+      ),
+  };
   return (
     <DataTable
       rows={items}
       keyOf={({ episode }) => episode.id}
       columns={[
+        ...(onChoose ? [choice] : []),
         {
           header: t("episodes.task"),
           kind: "name",

@@ -1,7 +1,7 @@
 /** The speech of a recorded session over HTTP. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import type { RefinementAcceptIn, RefinementOut, SpeechOut, ThoughtEditIn } from "@/generated/api";
+import type { JobOut, RefinementAcceptIn, SpeechOut, ThoughtEditIn, VariantDecision, VariantIn } from "@/generated/api";
 import { request } from "@/shared/api/http";
 
 /** What was said in a recorded session, and the thoughts as reviewers left them. */
@@ -13,15 +13,15 @@ export const speechQuery = (episodeId: string) =>
 
 const POLL_MS = 1_000;
 
-/** Whether a refinement waits for a worker, or has one. */
-export const isRefining = ({ job }: Pick<RefinementOut, "job">): boolean => job?.status === "queued" || job?.status === "running";
+/** Whether a model writes, or waits for a worker. */
+export const isWriting = (job: Pick<JobOut, "status"> | null): boolean => job?.status === "queued" || job?.status === "running";
 
 /** How the last refinement of a session stands. */
 export const refinementQuery = (episodeId: string) =>
   queryOptions({
     queryKey: ["episode", episodeId, "refinement"],
     queryFn: () => request("GET", `/episodes/${episodeId}/review/refinement`),
-    refetchInterval: ({ state }) => (state.data && isRefining(state.data) ? POLL_MS : false),
+    refetchInterval: ({ state }) => (state.data && isWriting(state.data.job) ? POLL_MS : false),
   });
 
 /** Starts a refinement by a model, or cancels the one that runs. */
@@ -57,5 +57,33 @@ export function useSpeechChange(episodeId: string) {
       return change.type === "redact" ? client.invalidateQueries({ queryKey: ["episode", episodeId] }) : undefined;
     },
     onError: () => client.invalidateQueries({ queryKey }),
+  });
+}
+
+/** The variants of a session's thoughts, and the last jobs that wrote some. */
+export const variantsQuery = (episodeId: string) =>
+  queryOptions({
+    queryKey: ["episode", episodeId, "variants"],
+    queryFn: () => request("GET", `/episodes/${episodeId}/review/variants`),
+    refetchInterval: ({ state }) => (state.data?.jobs.some(({ job }) => isWriting(job)) ? POLL_MS : false),
+  });
+
+export type VariantChange =
+  | { readonly type: "start"; readonly start: VariantIn }
+  | { readonly type: "cancel"; readonly job: string }
+  | { readonly type: "decide"; readonly decisions: VariantDecision[] };
+
+/** Has variants written, stops that, or decides on some. */
+export function useVariants(episodeId: string) {
+  const client = useQueryClient();
+  return useMutation({
+    scope: { id: `variants ${episodeId}` },
+    mutationFn: async (change: VariantChange): Promise<void> => {
+      const path = `/episodes/${episodeId}/review/variants` as const;
+      if (change.type === "start") await request("POST", path, change.start);
+      else if (change.type === "cancel") await request("POST", `/review-jobs/${change.job}/cancel`);
+      else await request("POST", `${path}/decisions`, { decisions: change.decisions });
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: variantsQuery(episodeId).queryKey }),
   });
 }

@@ -1,15 +1,16 @@
 /** Refining thoughts with a registered model: start, progress, and what is taken of it, by sentence. */
-import { Button, Checkbox, Progress, Select } from "@mantine/core";
+import { Button, Checkbox } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
-import type { JobOut, RefinedThought, RefinementOut, SpeechOut } from "@/generated/api";
+import type { RefinedThought, RefinementOut, SpeechOut } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 import { Problem } from "@/shared/ui/problem";
 
-import { isRefining, refinementQuery, useRefinement, type useSpeechChange } from "./api";
+import { refinementQuery, useRefinement, type useSpeechChange } from "./api";
+import { ModelBar } from "./model-bar";
 import styles from "./speech.module.css";
 
 type Props = { episodeId: string; speech: SpeechOut; place: number; change: ReturnType<typeof useSpeechChange> };
@@ -36,49 +37,21 @@ export function RefinementPanel({ episodeId, speech, place, change }: Props) {
   );
 }
 
-const isBroken = (job: JobOut | null) => job?.status === "failed" || job?.status === "cancelled";
-
-function StartBar({ episodeId, refinement }: { episodeId: string; refinement: RefinementOut }) {
+function StartBar({ episodeId, refinement: { job, models, policy } }: { episodeId: string; refinement: RefinementOut }) {
   const { t } = useI18n();
-  const { job, models, policy } = refinement;
   const action = useRefinement(episodeId);
-  const [chosen, setChosen] = useState<string | null>(null);
-  const model = chosen ?? (policy === null ? null : String(policy));
-  if (models.length === 0) return <p className={styles.none}>{t("speech.refinement.no_model")}</p>;
   return (
-    <>
-      <div className={styles.buttons}>
-        <Select
-          size="xs"
-          aria-label={t("speech.refinement.model")}
-          placeholder={t("speech.refinement.model")}
-          data={models.map(({ id, label }) => ({ value: String(id), label }))}
-          value={model}
-          onChange={setChosen}
-        />
-        {job && isRefining(refinement) ? (
-          <Button size="compact-xs" variant="default" onClick={() => action.mutate({ cancel: job.id })}>
-            {t("speech.refinement.cancel")}
-          </Button>
-        ) : (
-          <Button size="compact-xs" disabled={model === null} loading={action.isPending} onClick={() => action.mutate({ policy: Number(model) })}>
-            {t(isBroken(job) && model === String(policy) ? "speech.refinement.resume" : "speech.refinement.start")}
-          </Button>
-        )}
-        {job && <JobState job={job} />}
-      </div>
-      {job && isRefining(refinement) && <Progress aria-label={t("speech.refinement")} value={(100 * job.done) / Math.max(1, job.total)} />}
-      <Problem error={action.error} />
-    </>
-  );
-}
-
-function JobState({ job: { status, done, total, error } }: { job: JobOut }) {
-  const { t } = useI18n();
-  return (
-    <span role="status">
-      {t(`speech.refinement.${status}`, { done, total })} {error}
-    </span>
+    <ModelBar
+      name={t("speech.refinement")}
+      startLabel={t("speech.refinement.start")}
+      job={job}
+      policy={policy}
+      models={models}
+      isPending={action.isPending}
+      error={action.error}
+      onStart={(chosen) => action.mutate({ policy: chosen })}
+      onCancel={(cancel) => action.mutate({ cancel })}
+    />
   );
 }
 

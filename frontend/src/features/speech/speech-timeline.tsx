@@ -20,6 +20,7 @@ import styles from "./speech.module.css";
 import { ThoughtEditor } from "./thought-editor";
 import { clock, stepAt, thoughtAt, thoughtOfWord, zoomBy } from "./time-axis";
 import { Tracks } from "./tracks";
+import { VariantsPanel } from "./variants-panel";
 
 type Props = {
   episodeId: string;
@@ -86,6 +87,7 @@ function LoadedTimeline({ episodeId, steps, current, onReach, speech }: Props & 
         <>
           <ThoughtEditor speech={speech} place={selected} word={word} onWord={setWord} currentStep={current} change={change} />
           <RefinementPanel episodeId={episodeId} speech={speech} place={selected} change={change} />
+          <VariantsPanel episodeId={episodeId} mayEdit={speech.may_edit} place={selected} revision={speech.revision} />
         </>
       ) : (
         <p className={styles.none}>{t("speech.nothing_said")}</p>

@@ -72,6 +72,9 @@ export const auditMessages = {
   "audit.kind.writer": "Model for wordings",
   "audit.kind.writing": "Request for wordings",
 
+  "audit.verb.batch.cancelled": "Cancelled a batch of recorded sessions",
+  "audit.verb.batch.resumed": "Resumed a batch of recorded sessions",
+  "audit.verb.batch.started": "Had a model write of the thoughts of many recorded sessions",
   "audit.verb.benchmark.cancelled": "Cancelled a benchmark run",
   "audit.verb.benchmark.deleted": "Deleted a benchmark run",
   "audit.verb.benchmark.resumed": "Resumed a benchmark run",
@@ -214,6 +217,8 @@ export const auditMessages = {
   "audit.verb.user.erased": "Erased a person",
   "audit.verb.user.joined": "Joined by an invitation",
   "audit.verb.user.password_set": "Set a person's password by a command",
+  "audit.verb.variants.cancelled": "Cancelled writing variants of thoughts",
+  "audit.verb.variants.started": "Had a model write variants of a recorded session’s thoughts",
   "audit.verb.version.frozen": "Froze a dataset version",
   "audit.verb.version.trained": "Noted what a dataset version trained",
   "audit.verb.webhook.added": "Added a webhook",

@@ -37,6 +37,8 @@ export const dataMessages = {
   "exports.format": "Format",
   "exports.dialect": "Dialect",
   "exports.leave_out_missing": "leave out what has lost pictures",
+  "exports.variants.enriched": "With enriched variants of recorded thoughts",
+  "exports.variants.diversified": "With other wordings of recorded thoughts",
   "exports.cancel": "Cancel",
   "exports.retry": "Try again",
   "exports.cancelled": "Cancelled",

@@ -101,6 +101,7 @@ export const reviewMessages = {
   "review.uncut.help": "Undo the last trim or split",
 
   "review.changes": { one: "{count} change since it was sent back", other: "{count} changes since it was sent back" },
+  "review.changes.recorded": { one: "{count} change since it was recorded", other: "{count} changes since it was recorded" },
   "review.changes.previous": "The attempt before",
   "review.change.changed": "Changed",
   "review.change.added": "Added",

@@ -72,6 +72,9 @@ export const auditMessages = {
   "audit.kind.writer": "改写表述的模型",
   "audit.kind.writing": "表述请求",
 
+  "audit.verb.batch.cancelled": "取消了一批录制会话的处理",
+  "audit.verb.batch.resumed": "恢复了一批录制会话的处理",
+  "audit.verb.batch.started": "让模型处理多个录制会话的想法",
   "audit.verb.benchmark.cancelled": "取消了基准测试",
   "audit.verb.benchmark.deleted": "删除了基准测试",
   "audit.verb.benchmark.resumed": "恢复了基准测试",
@@ -214,6 +217,8 @@ export const auditMessages = {
   "audit.verb.user.erased": "清除了人员",
   "audit.verb.user.joined": "通过邀请加入",
   "audit.verb.user.password_set": "通过命令设置了用户的密码",
+  "audit.verb.variants.cancelled": "取消了生成想法变体",
+  "audit.verb.variants.started": "让模型生成录制会话想法的变体",
   "audit.verb.version.frozen": "冻结了数据集版本",
   "audit.verb.version.trained": "记录了数据集版本的训练结果",
   "audit.verb.webhook.added": "添加了 Webhook",

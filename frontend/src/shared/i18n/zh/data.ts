@@ -37,6 +37,8 @@ export const dataMessages = {
   "exports.format": "格式",
   "exports.dialect": "方言",
   "exports.leave_out_missing": "略去丢失图片的轨迹",
+  "exports.variants.enriched": "包含录制想法的补充变体",
+  "exports.variants.diversified": "包含录制想法的其他措辞",
   "exports.cancel": "取消",
   "exports.retry": "重试",
   "exports.cancelled": "已取消",

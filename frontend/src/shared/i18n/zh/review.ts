@@ -101,6 +101,7 @@ export const reviewMessages = {
   "review.uncut.help": "撤销上一次裁剪或拆分",
 
   "review.changes": { other: "退回后有 {count} 处改动" },
+  "review.changes.recorded": { other: "录制后有 {count} 处修改" },
   "review.changes.previous": "上一次尝试",
   "review.change.changed": "已修改",
   "review.change.added": "新增",

@@ -5,7 +5,8 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { Markdown } from "@/shared/ui/markdown";
 
-import type { Terms } from "./api";
+/** What a pool's people agree to before their first task. */
+export type Terms = { readonly pool: number; readonly name: string; readonly version: number; readonly text: string };
 
 type Props = { readonly terms: Terms | null; readonly busy: boolean; readonly onAgree: () => void; readonly onClose: () => void };
 
