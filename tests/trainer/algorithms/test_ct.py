@@ -101,6 +101,30 @@ def test_documents_and_conversations_are_learned_by_heart(quick: Config) -> None
     assert tokens["web"] / sum(tokens.values()) == pytest.approx(2 / 3, abs=0.05)
 
 
+def test_variants_of_documents_weigh_what_their_label_says(
+    quick: Config, renderer: Renderer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    docs = tmp_path / "labelled"
+    for name, label in (("one", "none"), ("two", "enriched-1"), ("three", "diversified-2")):
+        (docs / name).mkdir(parents=True)
+        (docs / name / "document.md").write_text(f"# A {name}")
+        (docs / name / "document.json").write_text(json.dumps({"variant": label}))
+
+    def weights(**by_kind: float) -> dict[str, float]:
+        told = {"kind": "documents", "paths": [docs], "share": 1, "variant_weights": by_kind}
+        sources = {"own": Source.model_validate(told)}
+        samples, _ = read_source("own", quick.model_copy(update={"sources": sources}), renderer)
+        return {one.trajectory_id.split("/")[0]: max(one.weights) for one in samples}
+
+    assert weights() == {"one": 1.0, "two": 1.0, "three": 1.0}
+    assert weights(enriched=0.25, diversified=0) == {"one": 1.0, "two": 0.25}
+    assert json.loads(capsys.readouterr().err.splitlines()[-1])["left_out"] == {"variant": 1}
+    with pytest.raises(ValidationError):
+        Source.model_validate({"kind": "chats", "paths": ["a"], "share": 1, "variant_weights": {"enriched": 0}})
+    (docs / "two" / "document.json").write_text("{}")
+    assert weights() == {"one": 1.0, "three": 1.0}
+
+
 def test_a_run_that_was_ended_goes_on_bit_for_bit(quick: Config, tmp_path: Path) -> None:
     whole = run(quick)
     ended = quick.model_copy(update={"out": tmp_path / "ended"})

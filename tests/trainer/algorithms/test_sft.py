@@ -138,3 +138,24 @@ def test_corrections_weigh_as_much_as_all_else(checkpoint: Checkpoint, quick: Co
     assert [max(one.weights) for one in weighed] == pytest.approx([4 / 6] * 3 + [2])
     only = {**told, "weighting": "classes", "classes": {"own": 0.0, "before": 0.0, "correction": 3.0}}
     assert [one.index for one in read_samples(quick.model_copy(update=only), checkpoint)] == [3]
+
+
+def test_variants_are_learned_from_where_they_differ_and_by_their_weight(
+    checkpoint: Checkpoint, quick: Config, tmp_path: Path
+) -> None:
+    original = trajectory(CLICK, CLICK)
+    variant = original.model_copy(
+        update={"id": f"{original.id}.enriched-1", "variant": "enriched-1", "variant_steps": (1,)}
+    )
+    write_attempt_folder(tmp_path / "attempts", original, variant)
+    told = quick.model_copy(update={"folders": (tmp_path / "attempts",), "tokens": 4_096})
+
+    def weights(**by_kind: float) -> list[tuple[str, int, float]]:
+        config = told.model_copy(update={"variant_weights": by_kind})
+        return [(one.trajectory_id, one.index, max(one.weights)) for one in read_samples(config, checkpoint)]
+
+    own = [(original.id, 0, 1.0), (original.id, 1, 1.0)]
+    assert weights() == [*own, (variant.id, 1, 1.0)]
+    assert weights(enriched=0.5) == [*own, (variant.id, 1, 0.5)]
+    assert weights(enriched=0) == own
+    assert weights(none=0) == [(variant.id, 1, 1.0)]

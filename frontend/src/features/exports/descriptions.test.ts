@@ -7,7 +7,7 @@ import { describeExport } from "./descriptions";
 
 const i18n = { t: (key: string, values?: Record<string, string>) => [key, ...Object.values(values ?? {})].join(" "), moment: (at: string) => at };
 const FILTERS = { text: "", decisions: [], review: null, undone: false } as unknown as ExportFilters;
-const PLAN = { format: "canonical" } as ExportPlan;
+const PLAN = { format: "canonical", variants: [] as ExportPlan["variants"] } as ExportPlan;
 const said = (filters: Partial<ExportFilters>, pool = "") => describeExport(i18n as never, { pool, plan: PLAN, filters: { ...FILTERS, ...filters } });
 
 describe("an export's name", () => {

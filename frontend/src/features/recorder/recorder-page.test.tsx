@@ -7,10 +7,12 @@ import { MemoryRouter } from "react-router";
 import { afterEach, expect, it, vi } from "vitest";
 
 import type { ComputerOut, RecordedSessionOut } from "@/generated/api";
+import { sessionQuery, type Role } from "@/shared/account/account";
 import { I18nProvider } from "@/shared/i18n/i18n";
 
 import { Computers } from "./computers";
 import { Recordings } from "./recordings";
+import { TermsList } from "./terms-list";
 
 const LATER = "2026-12-01T10:00:00Z";
 
@@ -22,10 +24,12 @@ const RECORDING: RecordedSessionOut = {
 
 afterEach(() => void vi.unstubAllGlobals());
 
-function show(page: React.ReactNode) {
+function show(page: React.ReactNode, roles: Role[] = ["annotator"]) {
+  const client = new QueryClient();
+  client.setQueryData(sessionQuery.queryKey, { csrf: "", user: { id: 1, username: "annie", name: "Annie", roles } } as never);
   render(
     <MantineProvider env="test">
-      <QueryClientProvider client={new QueryClient()}>
+      <QueryClientProvider client={client}>
         <I18nProvider language="en">
           <MemoryRouter>{page}</MemoryRouter>
         </I18nProvider>
@@ -53,4 +57,43 @@ it("names what learned from a withdrawn recording, and offers no second withdraw
   expect(screen.getByText("Used in: main, cycle 3, ct, office@2")).toBeTruthy();
   const buttons = screen.getAllByRole("button").map((each) => each.getAttribute("aria-label"));
   expect(buttons).toEqual(["Withdraw consent to Buy milk", "Delete Buy milk"]);
+});
+
+it("has a model write of the chosen recordings, and lists what failed", async () => {
+  const batch = {
+    ...{ id: "b1", kind: "enriched", model: "writer 1", status: "done", error: "", total: 2, done: 1, failed: 1, left_out: 0 },
+    ...{ requested_by: "Annie", created_at: LATER, finished_at: LATER },
+  };
+  const sessions = [{ episode: "other", instruction: "Buy milk", status: "failed", total: 4, done: 2, error: "policy_unavailable: gone" }];
+  const answers: Record<string, unknown> = {
+    "/api/reviews/batches": { batches: [batch], models: [{ id: 7, label: "writer 1" }] },
+    "/api/reviews/batches/b1": { ...batch, sessions },
+  };
+  const fetched = vi.fn<typeof fetch>((path) => Promise.resolve(Response.json(answers[path as string])));
+  vi.stubGlobal("fetch", fetched);
+  show(<Recordings rows={[RECORDING, { ...RECORDING, id: "other", instruction: "Buy milk" }]} />, ["annotator", "reviewer"]);
+  const user = userEvent.setup();
+  await user.click(screen.getByRole("checkbox", { name: "Choose Book a table" }));
+  await user.click(screen.getByRole("button", { name: "Refine sessions…" }));
+  expect(await screen.findByText("1 session is chosen.")).toBeTruthy();
+  await user.click(screen.getByRole("button", { name: "2 sessions" }));
+  expect(await screen.findByText(/policy_unavailable: gone/)).toBeTruthy();
+  await user.click(screen.getByRole("combobox", { name: "Model" }));
+  await user.click(await screen.findByText("writer 1", { selector: "span" }));
+  await user.click(screen.getByRole("button", { name: "Start" }));
+  const sent = fetched.mock.calls.filter(([, options]) => options?.method === "POST");
+  expect(sent.map(([path, options]) => [path, JSON.parse(options?.body as string) as unknown])).toEqual([
+    ["/api/reviews/batches", { kind: "refinement", policy: 7, episodes: [RECORDING.id] }],
+  ]);
+});
+
+it("asks for a pool's own terms", async () => {
+  const fetched = vi.fn<typeof fetch>(() => Promise.resolve(new Response(null, { status: 204 })));
+  vi.stubGlobal("fetch", fetched);
+  show(<TermsList terms={[{ pool: 3, name: "Office", version: 2, text: "Be **kind**." }]} />);
+  const user = userEvent.setup();
+  await user.click(screen.getByRole("button", { name: "Read the terms of Office" }));
+  expect(await screen.findByText("kind")).toBeTruthy();
+  await user.click(screen.getByRole("button", { name: "I agree" }));
+  expect(fetched.mock.calls[0]).toMatchObject(["/api/pools/3/consent", { method: "POST", body: '{"version":2}' }]);
 });

@@ -44,6 +44,7 @@ export const auditMessages = {
   "audit.until": "To",
 
   "audit.kind.application": "Application",
+  "audit.kind.batch": "Batch of sessions",
   "audit.kind.benchmark": "Benchmark run",
   "audit.kind.episode": "Episode",
   "audit.kind.export": "Export",

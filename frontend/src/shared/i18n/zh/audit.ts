@@ -44,6 +44,7 @@ export const auditMessages = {
   "audit.until": "到",
 
   "audit.kind.application": "应用",
+  "audit.kind.batch": "会话批次",
   "audit.kind.benchmark": "基准测试",
   "audit.kind.episode": "轨迹",
   "audit.kind.export": "导出",
