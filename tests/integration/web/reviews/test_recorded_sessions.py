@@ -25,45 +25,9 @@ from tests.integration.web.conftest import World
 from tests.integration.web.imports.import_helpers import build_archive, upload, write
 from tests.integration.web.reviews.test_independent_reviews import reviewer
 from tests.integration.web.reviews.test_reviews import Reviewer
+from tests.recorded_sessions import SAID, SECRET, session_row
 
 ID = UUID("6d3a1c52-7d0e-4c47-9f0f-4e3c0d7b6a11")
-SECOND = 1_000_000_000
-SECRET = "Mustermann"
-SAID = [(1.0, f"I open {SECRET}'s mail."), (4.1, "It opened."), (6.0, "Now I close the window.")]
-"""When it was said, before the first act at 3 s, after it, and before the second one at 9 s."""
-
-
-def words() -> list[dict[str, Any]]:
-    return [
-        {"t_ns": int((begin + 0.2 * place) * SECOND), "end_ns": int((begin + 0.2 * place + 0.15) * SECOND), "text": one}
-        for begin, text in SAID
-        for place, one in enumerate(text.split())
-    ]
-
-
-def session_row(picture: str) -> dict[str, Any]:
-    def at(seconds: float, kind: str, **fields: Any) -> dict[str, Any]:
-        return {"kind": kind, "t_ns": int(seconds * SECOND), "t_error_ns": 0, **fields}
-
-    frames = [at(second, "screen.frame", sha256=picture, damaged_ns=0, app="mail") for second in (0, 3.5, 9.5)]
-    clicks = [
-        at(second + late, f"pointer.{kind}", x=5, y=5, button=1)
-        for second in (3, 9)
-        for late, kind in ((0, "down"), (0.05, "up"))
-    ]
-    return {
-        "format": "pilothouse-session-1",
-        "id": str(ID),
-        "annotator": "recorder-1",
-        "instruction": "Read the mail",
-        "track": "expert",
-        "state": "finished",
-        "outcome": "success",
-        "clock": {"monotonic_ns": 0, "realtime_ns": 1_795_000_000 * SECOND},
-        "events": sorted([*frames, *clicks], key=lambda event: event["t_ns"]),
-        "speech": {"engine": "scripted", "language": "en", "words": words()},
-        "levels": {"rate": 20, "runs": [{"t_ns": SECOND, "values": "AP8="}]},
-    }
 
 
 @pytest.fixture
@@ -72,7 +36,7 @@ def episode(world: World, data: Path) -> Episode:
     made = io.BytesIO()
     Image.new("RGB", (64, 64), "navy").save(made, "JPEG")
     name = hashlib.sha256(made.getvalue()).hexdigest()
-    files = {"session.json": json.dumps(session_row(name)).encode(), f"images__{name}.jpg": made.getvalue()}
+    files = {"session.json": json.dumps(session_row(ID, name)).encode(), f"images__{name}.jpg": made.getvalue()}
     told = upload(world, build_archive(**files), pool_name="Recorded")
     assert told["imported"] == 1, told
     return Episode.objects.get(pk=ID)

@@ -25,8 +25,9 @@ from annotation_app.reviews.batch_schemas import BatchIn
 from annotation_app.reviews.models import Batch, Job
 from tests.integration.web.conftest import PASSWORD, World
 from tests.integration.web.imports.import_helpers import build_archive, upload
-from tests.integration.web.reviews.test_recorded_sessions import SAID, RefiningServer, session_row
+from tests.integration.web.reviews.test_recorded_sessions import RefiningServer
 from tests.integration.web.reviews.test_reviews import Reviewer, finished
+from tests.recorded_sessions import SAID, session_row
 
 IDS = [UUID(int=number + 1, version=4) for number in range(3)]
 PATH = "/reviews/batches"
@@ -39,7 +40,7 @@ def sessions(world: World, data: Path) -> list[Episode]:
         made = io.BytesIO()
         Image.new("RGB", (64, 64), (number * 40, 0, 0)).save(made, "JPEG")
         name = hashlib.sha256(made.getvalue()).hexdigest()
-        row = {**session_row(name), "id": str(one), "instruction": f"Read mail {number}"}
+        row = {**session_row(one, name), "instruction": f"Read mail {number}"}
         files = {"session.json": json.dumps(row).encode(), f"images__{name}.jpg": made.getvalue()}
         assert upload(world, build_archive(**files), pool_name="Recorded")["imported"] == 1
     return list(Episode.objects.filter(pk__in=IDS).order_by("created_at", "id"))

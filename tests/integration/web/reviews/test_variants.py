@@ -16,8 +16,9 @@ from annotation_app.exports.services import export_write_to
 from annotation_app.policies.services import policy_ensure
 from annotation_app.reviews import refinement
 from tests.integration.web.conftest import World
-from tests.integration.web.reviews.test_recorded_sessions import ID, SAID, SECRET, edit, episode, reviewers, rosa
+from tests.integration.web.reviews.test_recorded_sessions import ID, edit, episode, reviewers, rosa
 from tests.integration.web.reviews.test_reviews import Reviewer
+from tests.recorded_sessions import SAID, SECRET
 
 __all__ = ["episode", "reviewers", "rosa"]
 PATH = f"/episodes/{ID}/review/variants"
