@@ -18,6 +18,7 @@ from benchmarks.parts.recorder import measurements
 from benchmarks.parts.recorder.desktop import Desktop, environment_of
 from benchmarks.parts.recorder.peer.measure import measure_peer
 from benchmarks.parts.recorder.refinement import measure_refinement
+from benchmarks.parts.recorder.variants import measure_variants
 from benchmarks.parts.recorder.speech import measure_speech
 from benchmarks.parts.recorder.uploads import measure_upload
 from benchmarks.parts.recorder.x_server import x_server
@@ -39,6 +40,7 @@ def main() -> int:
         if not given.only_speech:
             figures |= measure(Path(folder), given.kills, given.canaries, random.Random(given.seed))
         figures |= measure_refinement(random.Random(given.seed), REFINED_THOUGHTS, given.small_model)
+        figures |= measure_variants(random.Random(given.seed), REFINED_THOUGHTS)
         figures |= measure_speech(Path(folder) / "speech", given.seed, given.spoken_parts)
     return print_figures("recorder", figures)
 

@@ -12,8 +12,10 @@ from typing import Literal
 
 Support = Literal["verbatim", "paraphrased", "added"]
 
-SUPPORTED_SHARE = 0.6
-"""Share of the content words of an added sentence that what is known of the step must hold."""
+SUPPORTED_SHARE = 0.75
+"""Share of the content words of an added sentence that what is known of the step must hold; the first one always."""
+KNOWN_LETTERS = 4
+"""Words that begin with the same letters are one here: *need* and *needs*."""
 REWORDED_SHARE = 0.3
 """Share of the content words of a thought that another wording of it must keep."""
 MAX_REWORDED_LENGTH = 2.0
@@ -164,9 +166,13 @@ def find_unsupported(sentence: str, evidence: str, names: frozenset[str] = froze
         return f"not known: {min(unknown)}"
     if facts.negations:
         return "a negation was added"
-    own = _content(sentence)
-    known = _content(evidence) | _content(SCREEN_WORDS)
-    if not own or len(own & known) < SUPPORTED_SHARE * len(own):
+    known = {word[:KNOWN_LETTERS] for word in _content(evidence) | _content(SCREEN_WORDS)}
+    tokens = TOKEN.findall(sentence.casefold())
+    own = [token for token in tokens if token not in STOP_WORDS and not token[0].isdigit()]
+    unknown_words = [token for token in own if token[:KNOWN_LETTERS] not in known]
+    if tokens and tokens[0] in unknown_words:
+        return f"not known: {tokens[0]}"  # a capital letter at the begin does not say whether it is a name
+    if not own or len(unknown_words) > (1 - SUPPORTED_SHARE) * len(own):
         return "most of it is not known"
     return ""
 

@@ -104,9 +104,20 @@ class ScriptedModel:
         if request.method == "GET":
             return httpx.Response(404)
         said = json.loads(request.content)["messages"][1]["content"].rpartition("Said: ")[2]
-        text = self._clean(said)
-        if self._rng.random() < WRONG_SHARE:
-            text = self._rng.choice((self._other_number, self._other_name, self._no_negation, self._invention))(text)
+        text = self._clean(said) + self._rng.choice(("", " This brings the whole work forward."))
+        return self.answer(self.change_fact(text) if self.is_wrong() else text)
+
+    def is_wrong(self) -> bool:
+        """Whether the next reply is wrong."""
+        return self._rng.random() < WRONG_SHARE
+
+    def change_fact(self, text: str) -> str:
+        """The text with a number, a name or a negation changed, or something invented."""
+        return self._rng.choice((self._other_number, self._other_name, self._no_negation, self._invention))(text)
+
+    @staticmethod
+    def answer(text: str) -> httpx.Response:
+        """A reply as server-sent events."""
         events = ({"index": 0, "delta": {"content": text}}, {"index": 0, "delta": {}, "finish_reason": "stop"})
         body = "".join(f"data: {json.dumps({'choices': [event]})}\n\n" for event in events) + "data: [DONE]\n\n"
         return httpx.Response(200, headers={"content-type": "text/event-stream"}, text=body)
@@ -116,7 +127,7 @@ class ScriptedModel:
         text = text[:1].upper() + text[1:]
         for spelled, digits in NUMBERS:
             text = text.replace(spelled, digits)
-        return text + self._rng.choice(("", " This brings the whole work forward."))
+        return text
 
     def _other_number(self, text: str) -> str:
         return re.sub(r"\d[\d.]*\d|\d", "88", text, count=1)
