@@ -18,9 +18,9 @@ from benchmarks.parts.recorder import measurements
 from benchmarks.parts.recorder.desktop import Desktop, environment_of
 from benchmarks.parts.recorder.peer.measure import measure_peer
 from benchmarks.parts.recorder.refinement import measure_refinement
-from benchmarks.parts.recorder.variants import measure_variants
 from benchmarks.parts.recorder.speech import measure_speech
 from benchmarks.parts.recorder.uploads import measure_upload
+from benchmarks.parts.recorder.variants import measure_variants
 from benchmarks.parts.recorder.x_server import x_server
 
 KILLS, CANARIES, SPOKEN_PARTS, REFINED_THOUGHTS = 50, 100, 60, 150
