@@ -8,7 +8,7 @@ from agent_backend.errors import AgentError
 from agent_backend.refinement.refiner import PROMPT_SHA256, Refiner, describe_step_action, typed_names
 from agent_backend.refinement.variants import PROMPT_SHA256 as VARIANT_PROMPTS
 from agent_backend.refinement.variants import VariantWriter, describe_step
-from annotation_app.errors import ApplicationError
+from annotation_app.errors import ApplicationError, NotFound
 from annotation_app.policies.api_keys import api_key_for
 from annotation_app.policies.selectors import provider_key_of
 from annotation_app.reviews.selectors.refinement import RefinementPlan, refinement_plan, writing_job
@@ -43,18 +43,25 @@ def batch_run(*, batch_id: UUID) -> None:
     with batch_heartbeat(batch_id=batch_id, attempt=attempt):
         while not error and (job_id := batch_next_job(batch_id=batch_id, attempt=attempt)) is not None:
             _write_session(job_id)
-            job = writing_job(job_id)
-            failures = failures + 1 if job.status == "failed" and not job.done else 0
-            error = job.error if failures >= FAILURES_IN_A_ROW else ""
+            unanswered = _unanswered(job_id)
+            failures = failures + 1 if unanswered else 0
+            error = unanswered if failures >= FAILURES_IN_A_ROW else ""
     batch_end(batch_id=batch_id, attempt=attempt, error=error)
+
+
+def _unanswered(job_id: UUID) -> str:
+    """The error of a session of which the model wrote nothing; empty for others, and for one that was deleted."""
+    try:
+        job = writing_job(job_id)
+    except NotFound:
+        return ""
+    return job.error if job.status == "failed" and job.total and not job.done else ""
 
 
 def _write_session(job_id: UUID) -> None:
     """One session of a batch; whatever is wrong with it, the others follow."""
     try:
         writing_run(job_id=job_id)
-    except ApplicationError as error:
-        job_fail(job_id=job_id, error=f"{error.code}: {error.message}")
     except Exception as error:
         logger.exception("a session of a batch could not be written of")
         job_fail(job_id=job_id, error=f"internal: {type(error).__name__}")
@@ -62,11 +69,12 @@ def _write_session(job_id: UUID) -> None:
 
 def writing_run(*, job_id: UUID) -> None:
     """Write until it is done or cancelled; what is known is not asked for again. A job that is not queued is left as
-    it is."""
-    if writing_job(job_id).kind == "refinement":
-        _refinement_run(job_id)
-    else:
-        _variants_run(job_id)
+    it is; one whose session may not be written of has failed."""
+    run = _refinement_run if writing_job(job_id).kind == "refinement" else _variants_run
+    try:
+        run(job_id)
+    except ApplicationError as error:
+        job_fail(job_id=job_id, error=f"{error.code}: {error.message}")
 
 
 def _refinement_run(job_id: UUID) -> None:

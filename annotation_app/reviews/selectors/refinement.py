@@ -9,9 +9,9 @@ from django.db.models import Q, QuerySet
 
 from annotation_app.accounts.models import Role, User
 from annotation_app.accounts.selectors import role_check
-from annotation_app.episodes.models import Episode
+from annotation_app.episodes.models import Episode, Withdrawal
 from annotation_app.episodes.selectors import episode_of
-from annotation_app.errors import NotFound
+from annotation_app.errors import Conflict, NotFound
 from annotation_app.policies.models import PolicyRevision, Provider
 from annotation_app.reviews.models import Job, JobKind
 from annotation_app.reviews.selectors.details import job_out
@@ -50,6 +50,12 @@ def writing_job(job_id: UUID) -> Job:
     return job
 
 
+def withdrawal_check(episode: Episode) -> None:
+    """Raises Conflict where consent to a recording was withdrawn: no model reads it any more."""
+    if Withdrawal.objects.filter(episode=episode).exists():
+        raise Conflict("Consent to this recording was withdrawn.", code="recording_withdrawn")
+
+
 @dataclass(frozen=True)
 class SessionThoughts:
     """A job in which a model writes: the job, its session, and the thoughts as who asked for it sees them."""
@@ -76,10 +82,11 @@ class RefinementPlan:
 
 
 def session_thoughts(job_id: UUID) -> SessionThoughts:
-    """What a writing job is about. Raises NotFound."""
+    """What a writing job is about. Raises NotFound, and Conflict where consent to the recording was withdrawn."""
     job = Job.objects.select_related("policy", "requested_by", "episode__task__pool").get(pk=job_id)
     if job.episode is None or job.policy is None:
         raise NotFound("No model writes in this job.")
+    withdrawal_check(job.episode)
     trajectory, _ = recorded_session(job.episode.pk)
     speech, thoughts = thoughts_of(job.episode, job.requested_by) or (SpeechRecord(), ())
     return SessionThoughts(job, job.policy.base_url, job.policy.model, trajectory, speech, thoughts)

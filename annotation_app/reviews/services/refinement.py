@@ -11,7 +11,7 @@ from annotation_app.audit.verbs import Verb
 from annotation_app.episodes.selectors import episode_of
 from annotation_app.errors import Conflict, Invalid, NotFound
 from annotation_app.reviews.models import WRITING_KINDS, EditKind, Job, JobKind
-from annotation_app.reviews.selectors.refinement import WRITERS, last_refinement, refining_model
+from annotation_app.reviews.selectors.refinement import WRITERS, last_refinement, refining_model, withdrawal_check
 from annotation_app.reviews.selectors.speech import head_revision, recorded_session
 from annotation_app.reviews.services.access import correctable_episode
 from annotation_app.reviews.services.thoughts import revision_add
@@ -25,6 +25,7 @@ def writing_request(*, user: User, episode_id: UUID, kind: str, policy_id: int) 
     role_check(user, *WRITERS)
     episode = episode_of(user=user, episode_id=episode_id)
     recorded_session(episode_id)
+    withdrawal_check(episode)
     policy = refining_model(policy_id)
     job_kind = JobKind(kind)
     assert job_kind in WRITING_KINDS

@@ -184,6 +184,9 @@ def test_settings_that_cannot_be_read_stop_the_recorder(tmp_path: Path) -> None:
         (["review", "6d3a1c52-7d0e-4c47-9f0f-4e3c0d7b6a12", "--delete"], "no_session"),
         (["upload", ID], "no_token"),
         (["upload", ID, "--url", "ftp://example.org"], "bad_url"),
+        (["reopen", ID], "not_paired"),
+        (["consent", "--pool", "3"], "not_paired"),
+        (["consent", "--pool", "3", "--withdraw"], "not_withdrawable"),
         (["record", "Fill in the form"], "wayland"),
     ],
 )

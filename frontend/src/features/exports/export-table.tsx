@@ -76,6 +76,8 @@ function Change({ item }: { item: ExportOut }) {
   );
 }
 
+const VARIANTS = ["enriched", "diversified"] as const satisfies ExportOut["plan"]["variants"];
+
 function ExportStatus({ item }: { item: ExportOut }) {
   const { t, percent } = useI18n();
   if (item.status === "failed") {
@@ -91,6 +93,14 @@ function ExportStatus({ item }: { item: ExportOut }) {
       <>
         {item.trajectories > 0 ? <Badge tone="ok">{t("exports.done")}</Badge> : <Badge tone="warn">{t("exports.empty")}</Badge>}{" "}
         {item.trajectories === 0 && <div className={styles.note}>{t("exports.empty.help")}</div>}
+        {VARIANTS.map((kind) => {
+          const count = item.variants[kind] ?? 0;
+          return count > 0 && (
+            <div key={kind} className={styles.note}>
+              {t(`exports.variants.${kind}.count`, { count })}
+            </div>
+          );
+        })}
         {item.refused > 0 && (
           <div className={styles.note}>
             {t("exports.refused", { count: item.refused })}

@@ -163,6 +163,38 @@ def test_a_batch_that_loses_every_worker_has_failed(
     assert set(batch.jobs.values_list("status", flat=True)) == {"cancelled"}
 
 
+def test_a_withdrawn_session_is_read_by_no_model(
+    world: World, rosa: Reviewer, sessions: list[Episode], model: RefiningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = queued(world, monkeypatch)
+    Withdrawal.objects.create(episode=sessions[0])
+    refinement.batch_run(batch_id=batch.pk)
+    first, *others = rosa.get(f"{PATH}/{batch.pk}")["sessions"]
+    assert (first["status"], first["error"].partition(":")[0]) == ("failed", "recording_withdrawn")
+    assert [one["status"] for one in others] == ["done", "done"]
+    assert len(model.asked) == 6
+    policy = PolicyRevision.objects.get(name="writer").pk
+    refused = rosa.post(f"/episodes/{sessions[0].pk}/review/refinement", policy=policy)
+    assert refused["code"] == "recording_withdrawn"
+
+
+def test_a_session_that_is_deleted_meanwhile_stops_no_batch(
+    world: World, rosa: Reviewer, sessions: list[Episode], model: RefiningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = queued(world, monkeypatch)
+    write = refinement.writing_run
+
+    def write_or_delete(*, job_id: UUID) -> None:
+        if not model.asked:
+            Job.objects.filter(pk=job_id).delete()
+        write(job_id=job_id)
+
+    monkeypatch.setattr(refinement, "writing_run", write_or_delete)
+    refinement.batch_run(batch_id=batch.pk)
+    shown = rosa.get(f"{PATH}/{batch.pk}")
+    assert (shown["status"], shown["total"], shown["done"]) == ("done", 2, 2)
+
+
 def test_a_cancelled_batch_asks_for_nothing_more(
     world: World, rosa: Reviewer, sessions: list[Episode], model: RefiningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

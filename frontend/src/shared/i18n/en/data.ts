@@ -39,6 +39,8 @@ export const dataMessages = {
   "exports.leave_out_missing": "leave out what has lost pictures",
   "exports.variants.enriched": "With enriched variants of recorded thoughts",
   "exports.variants.diversified": "With other wordings of recorded thoughts",
+  "exports.variants.enriched.count": { one: "{count} is an enriched variant", other: "{count} are enriched variants" },
+  "exports.variants.diversified.count": { one: "{count} is another wording", other: "{count} are other wordings" },
   "exports.cancel": "Cancel",
   "exports.retry": "Try again",
   "exports.cancelled": "Cancelled",

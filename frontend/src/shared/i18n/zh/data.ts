@@ -39,6 +39,8 @@ export const dataMessages = {
   "exports.leave_out_missing": "略去丢失图片的轨迹",
   "exports.variants.enriched": "包含录制想法的补充变体",
   "exports.variants.diversified": "包含录制想法的其他措辞",
+  "exports.variants.enriched.count": { other: "其中 {count} 条为补充变体" },
+  "exports.variants.diversified.count": { other: "其中 {count} 条为其他措辞" },
   "exports.cancel": "取消",
   "exports.retry": "重试",
   "exports.cancelled": "已取消",
