@@ -185,7 +185,7 @@ def test_a_session_that_is_deleted_meanwhile_stops_no_batch(
     write = refinement.writing_run
 
     def write_or_delete(*, job_id: UUID) -> None:
-        if not model.asked:
+        if Job.objects.filter(batch=batch).count() == len(IDS):
             Job.objects.filter(pk=job_id).delete()
         write(job_id=job_id)
 
