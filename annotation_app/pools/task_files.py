@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from annotation_app.pools.spreadsheet_reader import Cells, TableFault, csv_cells, workbook_cells
 from protocol.base import FrozenModel, find_json_error
 from protocol.harbor.dockerfile import CONTAINER_IMAGE
 from protocol.harbor.errors import FolderError
 from protocol.harbor.task_folders import read_task_archive
+from protocol.spreadsheets import Cells, TableFault, csv_cells, workbook_cells
 from protocol.trajectory.observations import Platform
 from protocol.trajectory.tasks import Task
 
