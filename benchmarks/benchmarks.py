@@ -13,11 +13,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from annotation_app.operations.console import Console
+from annotation_app.operations.errors import OperationsError
+from annotation_app.operations.install.extra_environments import ensure_osworld
 from benchmarks.parts.figures import print_figures, print_progress
 from benchmarks.parts.published.adapters import (
     browse_comp,
     lmgame_bench,
     online_mind2web,
+    osworld,
     swe_bench,
     terminal_bench,
 )
@@ -25,7 +29,8 @@ from benchmarks.parts.published.grader_replies import GRADER_REPLIES, grader_rep
 from benchmarks.parts.published.roles import RuleOfFour
 from benchmarks.parts.published.sealed_attempts import sealed_texts_found
 
-ADAPTERS: Sequence[Callable[[Path], Awaitable[RuleOfFour]]] = (
+Adapter = Callable[[Path], Awaitable[RuleOfFour]]
+ADAPTERS: Sequence[Adapter] = (
     browse_comp,
     partial(browse_comp, chinese=True),
     terminal_bench,
@@ -44,7 +49,7 @@ def main() -> int:
 async def measure(scratch: Path) -> dict[str, Any]:
     """Every figure."""
     rules: list[RuleOfFour] = []
-    for number, adapter in enumerate(ADAPTERS):
+    for number, adapter in enumerate([*ADAPTERS, *osworld_adapter()]):
         folder = scratch / str(number)
         folder.mkdir()
         rules.append(await adapter(folder))
@@ -57,6 +62,15 @@ async def measure(scratch: Path) -> dict[str, Any]:
         "grader_replies_right_by_reference": reference_reading_right(),
         "sealed_texts_found": await sealed_texts_found(scratch / "sealed"),
     }
+
+
+def osworld_adapter() -> Sequence[Adapter]:
+    """The one that needs OSWorld's package, which is installed for it; none where that fails."""
+    try:
+        return (partial(osworld, python=ensure_osworld(Console())),)
+    except OperationsError as error:
+        print_progress(f"osworld is left out: {error}")
+        return ()
 
 
 def rule_figures(rules: Sequence[RuleOfFour]) -> dict[str, Any]:

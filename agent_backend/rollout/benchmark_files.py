@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from protocol.benchmarks.forms import (
+    BENCHMARK,
+    ORACLE,
     ORACLES_FOLDER,
     SETTINGS_FILE,
     FolderSettings,
     FormError,
     Row,
+    origin,
     parse_oracle,
     parse_settings,
 )
@@ -55,6 +58,16 @@ class BenchmarkReader:
             environment = self._environment(_name(row["instance_id"]))
             return repository_task(row, self.settings, environment, containers=self.containers)
         return None
+
+    def oracle(self, benchmark: str, identifier: object) -> dict[str, Any]:
+        """The parameters of a task whose solution somebody recorded beside the file; none where nobody did.
+
+        Raises FormError.
+        """
+        if not isinstance(identifier, str) or not (self.folder / ORACLES_FOLDER).is_dir():
+            return {}
+        acts = _side_file(self.folder / ORACLES_FOLDER / f"{_name(identifier)}.jsonl")
+        return {} if acts is None else {ORACLE: parse_oracle(acts), BENCHMARK: origin(benchmark, "own")}
 
     def _environment(self, identifier: str) -> FolderFiles | None:
         place = self.folder / ENVIRONMENTS_FOLDER / identifier

@@ -258,10 +258,18 @@ def _task_of(path: Path, place: str, value: Any, number: int, reader: BenchmarkR
             return found
     if isinstance(value, dict) and all(name in value for name in OSWORLD_PARTS):
         others = {name: each for name, each in value.items() if name not in ("id", "instruction")}
-        value = {"id": value["id"], "instruction": value["instruction"], "parameters": {"osworld": others}}
+        parameters = {"osworld": others, **_recorded_oracle(path, place, value, reader)}
+        value = {"id": value["id"], "instruction": value["instruction"], "parameters": parameters}
     try:
         return Task.model_validate_json(json.dumps(value))
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         reason = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
         raise InvalidSource(f"{path}, {place}: {reason}") from None
+
+
+def _recorded_oracle(path: Path, place: str, value: dict[str, Any], reader: BenchmarkReader) -> dict[str, Any]:
+    try:
+        return reader.oracle("osworld", value["id"])
+    except FormError as error:
+        raise InvalidSource(f"{path}, {place}: {error}", error.code) from None

@@ -14,7 +14,7 @@ from protocol.trajectory.tasks import Task
 MAX_STEPS = 100
 ENGLISH, CHINESE = "browsecomp", "browsecomp-zh"
 _CJK = re.compile("[\u4e00-\u9fff]")
-_FRAMES = {
+_INSTRUCTION_PREFIXES = {
     ENGLISH: "Find the answer to this question on the web. Finish with the answer alone, as short as it can be.",
     CHINESE: "请在网上查找以下问题的答案。结束时只给出答案本身，尽量简短。",
 }
@@ -41,7 +41,7 @@ def question_task(row: Row, place: int, settings: FolderSettings) -> Task:
     fields = {
         "id": title,
         "name": title,
-        "instruction": f"{_FRAMES[name]}\n\n{question}",
+        "instruction": f"{_INSTRUCTION_PREFIXES[name]}\n\n{question}",
         "max_steps": MAX_STEPS,
         "parameters": {
             "reference_answer": answer,

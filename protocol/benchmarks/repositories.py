@@ -19,16 +19,16 @@ from protocol.trajectory.tasks import Task
 NAME = "swe-bench"
 WORKDIR = "/testbed"
 MAX_STEPS = 250
-TestStyle = Literal["pytest", "unittest", "sympy"]
+OutputFormat = Literal["pytest", "unittest", "sympy"]
 """How the output of a test command is read: pytest's summary, unittest's verbose lines (Django's too), SymPy's own."""
-COMMANDS: Mapping[str, tuple[str, TestStyle]] = {
+COMMANDS: Mapping[str, tuple[str, OutputFormat]] = {
     "django/django": ("./tests/runtests.py --verbosity 2 --settings=test_sqlite --parallel 1", "unittest"),
     "sympy/sympy": ("bin/test -C --verbose", "sympy"),
     "sphinx-doc/sphinx": ("tox --current-env -epy39 -v --", "pytest"),
 }
 """What runs test files, by repository; the others have pytest."""
-PYTEST: tuple[str, TestStyle] = ("python -m pytest -rA -p no:cacheprovider", "pytest")
-FRAME = (
+PYTEST: tuple[str, OutputFormat] = ("python -m pytest -rA -p no:cacheprovider", "pytest")
+INSTRUCTION_PREFIX = (
     "Fix this issue in the code of the repository {repository}, in the folder where commands run. Tests that you do "
     "not see run afterwards."
 )
@@ -80,7 +80,7 @@ def repository_folder(row: Row, settings: FolderSettings, environment: FolderFil
     issue = text_of(row, "problem_statement")
     if len(issue) > MAX_ISSUE:
         issue = f"{issue[:MAX_ISSUE]}\n[The rest of the issue is left out.]"
-    instruction = FRAME.format(repository=row.get("repo", "")) + f"\n\n{issue}\n"
+    instruction = INSTRUCTION_PREFIX.format(repository=row.get("repo", "")) + f"\n\n{issue}\n"
     checker = files("protocol.benchmarks").joinpath("repository_checker.py").read_bytes()
     made = {
         "task.toml": manifest.encode(),
@@ -112,9 +112,9 @@ def _case(row: Row) -> dict[str, Any]:
     patched = sorted(set(_PATCHED.findall(text_of(row, "test_patch"))))
     if not patched:
         raise FormError("test_patch: it names no file")
-    command, style = COMMANDS.get(str(row.get("repo", "")), PYTEST)
+    command, output_format = COMMANDS.get(str(row.get("repo", "")), PYTEST)
     if row.get("test_cmd"):
-        command, style = text_of(row, "test_cmd"), _style(row.get("test_style", "pytest"))
+        command, output_format = text_of(row, "test_cmd"), _output_format(row.get("test_style", "pytest"))
     must_pass = [*_names(row, "FAIL_TO_PASS"), *_names(row, "PASS_TO_PASS")]
     if not must_pass:
         raise FormError("FAIL_TO_PASS: it names no test")
@@ -123,7 +123,7 @@ def _case(row: Row) -> dict[str, Any]:
         "patched": patched,
         "must_pass": must_pass,
         "command": shlex.split(command),
-        "style": style,
+        "output_format": output_format,
         "labels": "modules" if row.get("repo") == "django/django" else "paths",
     }
 
@@ -133,7 +133,7 @@ def _patch(text: str) -> bytes:
     return (text if text.endswith("\n") else f"{text}\n").encode()
 
 
-def _style(given: object) -> TestStyle:
+def _output_format(given: object) -> OutputFormat:
     match given:
         case "pytest" | "unittest" | "sympy":
             return given

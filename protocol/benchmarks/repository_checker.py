@@ -55,11 +55,15 @@ def restore(commit: str, patched: list[str]) -> None:
 
 def plant_failing_test(case: dict[str, Any], name: str) -> str:
     """Write the test that must fail beside the first test file of the patch; its path."""
-    beside = next((path for path in case["patched"] if Path(path).exists()), case["patched"][0])
-    path = Path(beside).parent / f"test_{name}.py"
+    neighbour = next((path for path in case["patched"] if Path(path).exists()), case["patched"][0])
+    path = Path(neighbour).parent / f"test_{name}.py"
     body = f"    def test_{name}(self):\n        self.fail('as it must')\n"
     function = f"\n\ndef test_{name}():\n    raise AssertionError('as it must')\n"
-    text = function if case["style"] == "sympy" else f"import unittest\n\n\nclass Planted(unittest.TestCase):\n{body}"
+    text = (
+        function
+        if case["output_format"] == "sympy"
+        else f"import unittest\n\n\nclass Planted(unittest.TestCase):\n{body}"
+    )
     path.write_text(text)
     return str(path)
 
@@ -87,11 +91,11 @@ def run_tests(command: list[str]) -> str:
     return ran.stdout.decode("utf-8", "replace")
 
 
-def read_results(output: str, style: str) -> dict[str, set[str]]:
+def read_results(output: str, output_format: str) -> dict[str, set[str]]:
     """The results of each test by its name, several where the output contradicts itself."""
     found: dict[str, set[str]] = {}
     for line in output.splitlines():
-        name, result = {"pytest": _pytest, "unittest": _unittest, "sympy": _sympy}[style](line.strip())
+        name, result = {"pytest": _pytest, "unittest": _unittest, "sympy": _sympy}[output_format](line.strip())
         if result is not None:
             found.setdefault(name, set()).add(result)
     return found
@@ -137,7 +141,7 @@ def main() -> int:
     name = f"planted_{secrets.token_hex(8)}"
     planted = plant_failing_test(case, name)
     output = run_tests(command_line(case, planted))
-    found = faults(case, read_results(output, case["style"]), name)
+    found = faults(case, read_results(output, case["output_format"]), name)
     print(output[-4_000:])
     print("\n".join(found[:50]))
     REWARD.write_text(json.dumps({"reward": int(not found)}))

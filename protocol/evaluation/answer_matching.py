@@ -20,7 +20,7 @@ _TO_SIMPLIFIED = str.maketrans(_TRADITIONAL, _SIMPLIFIED)
 """Frequent characters alone: what it does not know stays different, and a model is asked."""
 _DATE = re.compile(r"(\d{1,4})年(?:(\d{1,2})月)?(?:(\d{1,2})[日号號])?")
 _THOUSANDS = re.compile(r"(?<=\d)[,，](?=\d{3}(?!\d))")
-_BESIDE_CJK = re.compile("(?<=[\u3040-\u30ff\u3400-\u9fff]) | (?=[\u3040-\u30ff\u3400-\u9fff])")
+_CJK_SPACES = re.compile("(?<=[\u3040-\u30ff\u3400-\u9fff]) | (?=[\u3040-\u30ff\u3400-\u9fff])")
 _LEADING = re.compile(r"^(?:the|a|an)\s+")
 
 
@@ -38,9 +38,9 @@ def normalize_answer(text: str) -> str:
     plain = _NUMERAL.sub(lambda match: _numeral(match.group()), plain)
     plain = _DATE.sub(lambda match: "-".join(str(int(part)) for part in match.groups() if part), plain)
     plain = _LEADING.sub("", plain.strip())
-    kept = (char if _counts(plain, place) else " " for place, char in enumerate(plain))
-    words = " ".join("".join(kept).split())
-    return _BESIDE_CJK.sub("", words)
+    counted = (char if _counts(plain, place) else " " for place, char in enumerate(plain))
+    words = " ".join("".join(counted).split())
+    return _CJK_SPACES.sub("", words)
 
 
 def _counts(text: str, place: int) -> bool:

@@ -12,20 +12,24 @@ from benchmarks.parts.published.own_tasks import (
     LAMP_PAGE,
     TERMINAL_FOLDER,
     write_files,
+    write_osworld_task,
     write_questions,
     write_repository_task,
     write_web_task,
 )
 from benchmarks.parts.published.roles import NOTHING, Player, RuleOfFour, rule_of_four, unjudged
 from benchmarks.parts.published.stand_in_judge import StandInJudge
-from protocol.actions.types import Action, Click, Finish, Navigate, RunCommand, TypeText
+from protocol.actions.types import Action, Click, Finish, Infeasible, Navigate, RunCommand, TypeText
 from protocol.benchmarks.forms import oracle_source
 from protocol.harbor.task_folders import parse_folder
 from protocol.trajectory.tasks import Task
 from vm_bridge.hosts.browser.host import BrowserHost
 from vm_bridge.hosts.local.host import LocalHost
+from vm_bridge.hosts.osworld.evaluator_settings import EvaluatorSettings
+from vm_bridge.hosts.osworld.host import GuestHost
 from vm_bridge.machine import Machine
 from vm_bridge.network.egress_proxy import EgressProxy
+from vm_bridge.simulators.osworld.process import REVERT, simulated_guest
 from vm_bridge.suites.registry import SUITES, WEB_SUITES
 
 HOST, LOST_HOST = "site.example", "lost.example"
@@ -151,6 +155,31 @@ async def online_mind2web(scratch: Path) -> RuleOfFour:
     return rule
 
 
+async def osworld(scratch: Path, python: Path) -> RuleOfFour:
+    """Task files of OSWorld, judged by OSWorld's own package over a simulated guest."""
+    (task,) = read_tasks(write_osworld_task(scratch / "osworld"))
+    exploits: dict[str, Sequence[Action]] = {
+        "gives the answer": (Finish(answer="42"),),
+        "says that it cannot be done": (Infeasible(),),
+        "prints the answer": (RunCommand(command="echo 42"), Finish()),
+        "writes the checker's files": (RunCommand(command=CACHED), Finish()),
+    }
+    rules = {"type": "rule", "rules": [{}]}
+    broken = {"func": "check_accessibility_tree", "result": {"type": "accessibility_tree"}, "expected": rules}
+    with simulated_guest(scratch / "guest") as address:
+        host = GuestHost(scratch / "evaluators", [address], REVERT, settings=EvaluatorSettings(python))
+        try:
+            player = Player((await host.create("osworld")).bind(1), unjudged(scratch))
+            rule = await rule_of_four("osworld", oracle_source(task), task, player, exploits)
+            (unjudgeable,) = read_tasks(write_osworld_task(scratch / "unjudgeable", broken))
+            rule.outages["a metric that raises"] = await player.play(unjudgeable, NOTHING)
+        finally:
+            await host.close()
+    rule.outages["a guest that is gone"] = await player.play(task, NOTHING)
+    return rule
+
+
+CACHED = "for place in ~/cache /tmp/cache /tmp; do mkdir -p $place; echo 42 > $place/count.txt; done"
 SAYS_WON = "javascript:pilothouse.define({state: () => ({won: true})})"
 
 

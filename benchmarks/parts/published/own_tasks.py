@@ -42,6 +42,19 @@ TERMINAL_FOLDER: Mapping[str, bytes] = {
     "solution/solve.sh": b"awk '{s += $1} END {print s}' in.txt > out.txt\n",
 }
 
+OSWORLD_TASK: Mapping[str, Any] = {
+    "id": "note",
+    "snapshot": "own",
+    "instruction": "Write the number of lines of list.txt in your home folder into count.txt there.",
+    "config": [{"type": "execute", "parameters": {"command": "seq 42 > ~/list.txt", "shell": True}}],
+    "evaluator": {
+        "func": "exact_match",
+        "result": {"type": "vm_command_line", "command": "cat ~/count.txt", "shell": True},
+        "expected": {"type": "rule", "rules": {"expected": "42\n"}},
+    },
+}
+"""In the form of OSWorld's task files."""
+
 CODE = "def double(number):\n    return number + number + 1\n"
 FIXED = CODE.replace(" + 1", "")
 TESTS = """import unittest
@@ -92,6 +105,13 @@ def write_web_task(folder: Path, website: str, hosts: Sequence[str]) -> Path:
         "benchmark.toml": _settings(website, hosts),
     }
     return write_files(folder, files)
+
+
+def write_osworld_task(folder: Path, evaluator: Mapping[str, Any] | None = None) -> Path:
+    """A folder of one task file of OSWorld's form, with a recorded solution; its evaluator may be another."""
+    task = {**OSWORLD_TASK, "evaluator": {**OSWORLD_TASK["evaluator"], **(evaluator or {})}}
+    act = {"kind": "run_command", "command": "wc -l < ~/list.txt > ~/count.txt"}
+    return write_files(folder, {"note.json": json.dumps(task).encode(), "oracles/note.jsonl": json.dumps(act).encode()})
 
 
 def write_repository_task(folder: Path, scratch: Path) -> Path:

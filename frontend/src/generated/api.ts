@@ -2159,6 +2159,8 @@ export interface JudgeSettings {
   temperature: number;
   max_tokens: number;
   images: number;
+  method: "single" | "key_points";
+  rating_threshold: number;
 }
 /**
  * A judge in a pool: what it has judged, and how far it agrees with people at its threshold.
@@ -2237,6 +2239,8 @@ export interface JudgeSettingsIn {
   temperature?: number;
   max_tokens?: number;
   images?: number;
+  method?: "single" | "key_points";
+  rating_threshold?: number;
 }
 /**
  * From which score on the judge is believed in the pool.

@@ -43,10 +43,10 @@ class AttemptProcesses:
         """
         if self._known is None:
             return {"failed": None}
-        kept = self._known | {each for each in self._running() if each.pid in (1, os.getpid())}
+        spared = self._known | {each for each in self._running() if each.pid in (1, os.getpid())}
         left: list[ProcessId] = []
         for _round in range(MAX_ROUNDS):
-            left = [each for each in self._running() if each not in kept]
+            left = [each for each in self._running() if each not in spared]
             if not left:
                 return {"failed": None}
             for number in (signal.SIGSTOP, signal.SIGKILL):  # what is stopped begins no other

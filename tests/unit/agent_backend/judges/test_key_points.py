@@ -15,6 +15,7 @@ from protocol.benchmarks.questions import question_task
 from protocol.blobs import BlobRef
 from protocol.evaluation.judgements import CRITERIA_PARAMETER
 from protocol.trajectory.sealing import encrypt
+from protocol.trajectory.steps import Step
 from protocol.trajectory.trajectories import Trajectory
 from tests.unit.protocol.examples import TASK, trajectory
 
@@ -33,10 +34,10 @@ def attempt(*screens: bytes) -> tuple[Trajectory, dict[BlobRef, bytes]]:
     """Clicks, each of which leads to a screen, and the end."""
     refs = [BlobRef.of(data, "image/png") for data in screens]
     whole = trajectory(*(Click(x=1, y=1) for _ in screens), Finish(answer="It is done. Verdict: yes"))
-    steps = []
+    steps: list[Step] = []
+    before = refs[0]
     for step, after in zip(whole.steps, [*refs, refs[-1]], strict=True):
         assert step.after is not None
-        before = refs[0] if not steps else steps[-1].after.screenshot
         steps.append(
             step.model_copy(
                 update={
@@ -45,6 +46,7 @@ def attempt(*screens: bytes) -> tuple[Trajectory, dict[BlobRef, bytes]]:
                 }
             )
         )
+        before = after
     return whole.model_copy(update={"steps": tuple(steps)}), dict(zip(refs, screens, strict=True))
 
 

@@ -35,7 +35,7 @@ def test_an_instance_is_a_folder_with_the_published_image_and_fix() -> None:
     assert b"swebench/sweb.eval.x86_64.django_1776_django-1:latest" in folder["task.toml"]
     case = json.loads(folder["tests/case.json"])
     assert case["must_pass"] == ["test_a (admin.tests.T)", "test_b (admin.tests.T)"]
-    assert (case["style"], case["labels"], case["patched"]) == ("unittest", "modules", ["tests/admin/tests.py"])
+    assert (case["output_format"], case["labels"], case["patched"]) == ("unittest", "modules", ["tests/admin/tests.py"])
     assert folder["tests/test.patch"].endswith(b"\n")
     task = repository_task(ROW, FolderSettings(image="mirror/{id}:1"), containers=True)
     harbor = harbor_task(task)
