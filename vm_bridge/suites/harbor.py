@@ -100,8 +100,7 @@ class HarborSuite:
         """
         harbor, plan = _read(task)
         tests = harbor.folder("tests")
-        if isinstance(environment, ProcessEnvironment) and not harbor.keep_processes:
-            await _end_processes(environment)
+        await end_processes(environment, harbor)
         try:
             await _run(environment, plan, ("bash", "-c", CLEAN_SCRIPT), FOLDER_SECONDS)
             await _unpack(environment, "/tests", tests)
@@ -113,8 +112,10 @@ class HarborSuite:
         return await run_tests(environment, command, harbor, tests)
 
 
-async def _end_processes(environment: ProcessEnvironment) -> None:
-    """Raises VerifierFailed."""
+async def end_processes(environment: SandboxEnvironment, harbor: HarborTask) -> None:
+    """End what the attempt left running, unless the folder wants it kept. Raises VerifierFailed."""
+    if harbor.keep_processes or not isinstance(environment, ProcessEnvironment):
+        return
     try:
         await environment.end_processes()
     except InvalidAction as error:
