@@ -28,6 +28,7 @@ TABLES = (".csv", ".xlsx")
 ROW_FILES = (*TABLES, ".json", ".jsonl", ".ndjson")
 ENVIRONMENTS_FOLDER = "environments"
 """Environments of one's own for repository tasks: `environments/ID/Dockerfile` and what it copies."""
+SIDE_FOLDERS = (ENVIRONMENTS_FOLDER, ORACLES_FOLDER)
 MAX_SIDE_FILE_BYTES = 2**20
 
 
@@ -74,14 +75,20 @@ class BenchmarkReader:
         return read_folder(place).files if place.is_dir() else None
 
 
-def find_row_file(folder: Path) -> Path | None:
-    """The one file of rows in a folder; None where it has none, or it holds Harbor's task folders. Raises FormError."""
+def find_row_files(folder: Path) -> tuple[Path, ...]:
+    """The files of rows in a folder: one, or JSON files, which may lie in folders by application as OSWorld's do.
+
+    None where it holds Harbor's task folders, or nothing. Raises FormError.
+    """
     if (folder / MANIFEST_NAME).exists() or any(folder.glob(f"*/{MANIFEST_NAME}")):
-        return None
+        return ()
     found = sorted(path for path in folder.iterdir() if path.suffix in ROW_FILES and path.is_file())
-    if len(found) > 1:
+    if len(found) > 1 and any(path.suffix != ".json" for path in found):
         raise FormError(f"there are {len(found)} files of tasks in it: {', '.join(path.name for path in found[:5])}")
-    return found[0] if found else None
+    if found:
+        return tuple(found)
+    below = (path for path in folder.glob("*/*.json") if path.parent.name not in SIDE_FOLDERS and path.is_file())
+    return tuple(sorted(below))
 
 
 def table_rows(data: bytes, suffix: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from agent_backend.episode.unattended_secrets import check_task_secrets
 from agent_backend.errors import AgentError
-from agent_backend.rollout.benchmark_files import TABLES, BenchmarkReader, find_row_file, table_rows
+from agent_backend.rollout.benchmark_files import TABLES, BenchmarkReader, find_row_files, table_rows
 from agent_backend.rollout.plan import RolloutPlan
 from agent_backend.rollout.pool_tasks import is_pool, read_pool
 from protocol.benchmarks.forms import FormError
@@ -152,14 +152,18 @@ def read_tasks(path: Path, image: str | None = None) -> tuple[Task, ...]:
     """
     containers = image == CONTAINER_IMAGE
     try:
-        rows = find_row_file(path) if path.is_dir() else path
-        if rows is None:
+        files = find_row_files(path) if path.is_dir() else (path,)
+        if not files:
             tasks = tuple(read_task_folders(path, containers=containers))
         elif path.suffix == ".zip":
             tasks = tuple(_archived(_read_bytes(path), containers))
         else:
-            reader = BenchmarkReader.of(rows.parent, containers=containers)
-            tasks = tuple(_task_of(rows, place, value, number, reader) for number, place, value in _numbered(rows))
+            reader = BenchmarkReader.of(path if path.is_dir() else path.parent, containers=containers)
+            tasks = tuple(
+                _task_of(file, place, value, number, reader)
+                for file in files
+                for number, place, value in _numbered(file)
+            )
     except (FolderError, FormError) as error:
         raise InvalidSource(f"{path}: {error}", error.code) from None
     if not tasks:

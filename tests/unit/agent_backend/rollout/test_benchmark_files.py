@@ -1,5 +1,6 @@
 """Folders of published benchmarks as task sources: what is found in them, and what no pool or trainer takes."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,10 @@ from agent_backend.rollout.oracles import task_oracle
 from agent_backend.rollout.task_sources import InvalidSource, check_publishable, read_tasks
 from benchmarks.parts.published.own_tasks import (
     ANSWER,
+    OSWORLD_TASK,
     TERMINAL_FOLDER,
     write_files,
+    write_osworld_task,
     write_questions,
     write_repository_task,
     write_web_task,
@@ -85,6 +88,22 @@ def test_folders_of_harbor_are_read_as_before(tmp_path: Path) -> None:
     alone = write_files(tmp_path / "alone", GOOD)
     (alone / "notes.json").write_text("[]")
     assert only(alone).id == "harbor/lab/sum"
+
+
+def test_task_files_of_osworld_lie_in_folders_by_application(tmp_path: Path) -> None:
+    write_osworld_task(tmp_path)
+    (tmp_path / "gimp").mkdir()
+    (tmp_path / "note.json").rename(tmp_path / "gimp" / "note.json")
+    other = {**OSWORLD_TASK, "id": "other"}
+    write_files(tmp_path, {"chrome/other.json": json.dumps(other).encode()})
+    found = read_tasks(tmp_path)
+    assert [(task.id, oracle_source(task)) for task in found] == [("other", "none"), ("note", "own")]
+    flat = write_files(
+        tmp_path / "flat", {"a.json": json.dumps(other).encode(), "b.json": json.dumps(OSWORLD_TASK).encode()}
+    )
+    assert [task.id for task in read_tasks(flat)] == ["other", "note"]
+    with pytest.raises(InvalidSource, match="twice"):
+        read_tasks(write_files(flat, {"c.json": json.dumps(other).encode()}))
 
 
 def test_a_folder_that_is_not_clear_is_refused(tmp_path: Path) -> None:

@@ -124,9 +124,20 @@ def commit() -> None:
 
 
 @pytest.mark.parametrize("code", [ALWAYS_PASSING, PRINTING, f"{PRINTING}os._exit(0)\n"])
-def test_code_that_forges_results_is_not_rewarded(check: Check, code: str) -> None:
+def test_code_that_forges_results_is_not_rewarded(check: Check, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[dict[str, set[str]]] = []
+    read_results = checker.read_results
+
+    def note(output: str, output_format: str) -> dict[str, set[str]]:
+        read.append(read_results(output, output_format))
+        return read[-1]
+
+    monkeypatch.setattr(checker, "read_results", note)
     Path("calc.py").write_text(code + CODE)
     assert check() == 0
+    wanted = {name: results for name, results in read[0].items() if "test_calc" in name}
+    assert len(wanted) == 2
+    assert all("passed" in results for results in wanted.values()), "the forged results did arrive"
 
 
 def test_tests_that_were_changed_or_committed_are_restored(check: Check) -> None:
