@@ -21,6 +21,7 @@ from protocol.benchmarks.questions import is_question, question_task
 from protocol.benchmarks.repositories import is_repository_task, repository_task
 from protocol.benchmarks.web_tasks import is_web_task, website_task
 from protocol.harbor.folder_files import MANIFEST_NAME, FolderFiles, read_folder
+from protocol.harbor.task_folders import HARBOR
 from protocol.spreadsheets import TableFault, csv_cells, workbook_cells
 from protocol.trajectory.tasks import Task
 
@@ -59,6 +60,14 @@ class BenchmarkReader:
             environment = self._environment(_name(row["instance_id"]))
             return repository_task(row, self.settings, environment, containers=self.containers)
         return None
+
+    def harbor_task(self, task: Task) -> Task:
+        """A task of a Harbor folder with the settings beside the folders."""
+        given = task.parameters.get(HARBOR)
+        last = (task.name or "").rpartition("/")[2]
+        if not isinstance(given, dict) or not {task.name, last} & {*self.settings.keep_processes}:
+            return task
+        return task.model_copy(update={"parameters": {**task.parameters, HARBOR: {**given, "keep_processes": True}}})
 
     def oracle(self, benchmark: str, identifier: object) -> dict[str, Any]:
         """The parameters of a task whose solution somebody recorded beside the file; none where nobody did.

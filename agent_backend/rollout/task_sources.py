@@ -153,12 +153,12 @@ def read_tasks(path: Path, image: str | None = None) -> tuple[Task, ...]:
     containers = image == CONTAINER_IMAGE
     try:
         files = find_row_files(path) if path.is_dir() else (path,)
+        reader = BenchmarkReader.of(path if path.is_dir() else path.parent, containers=containers)
         if not files:
-            tasks = tuple(read_task_folders(path, containers=containers))
+            tasks = tuple(map(reader.harbor_task, read_task_folders(path, containers=containers)))
         elif path.suffix == ".zip":
-            tasks = tuple(_archived(_read_bytes(path), containers))
+            tasks = tuple(map(reader.harbor_task, _archived(_read_bytes(path), containers)))
         else:
-            reader = BenchmarkReader.of(path if path.is_dir() else path.parent, containers=containers)
             tasks = tuple(
                 _task_of(file, place, value, number, reader)
                 for file in files

@@ -55,6 +55,8 @@ class FolderSettings(FrozenModel):
     """Of every task, in the place of the form's own."""
     screen: ScreenSize = (1280, 800)
     """Of tasks on the web, in pixels."""
+    keep_processes: tuple[str, ...] = ()
+    """Names of Harbor's task folders whose tests need what the attempt left running, such as a server."""
     image: Annotated[str, StringConstraints(max_length=255)] = ""
     """The image of repository tasks, where `{id}` stands for the task's id; empty: the published one."""
 

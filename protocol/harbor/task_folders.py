@@ -24,6 +24,7 @@ from protocol.harbor.folder_files import (
     read_archive,
     read_folder,
 )
+from protocol.harbor.older_settings import with_present_names
 from protocol.trajectory.tasks import Task
 
 HARBOR = "harbor"
@@ -223,6 +224,7 @@ def _read_config(data: bytes, *, containers: bool) -> dict[str, Any]:
         config = tomllib.loads(_decoded(data, MANIFEST_NAME))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise FolderError("harbor_invalid", f"{MANIFEST_NAME}: {error}") from None
+    config = with_present_names(config)
     _check_version(config.get("schema_version", config.get("version", "1.0")))
     for name, known in _SETTINGS.items():
         table = config.get(name, {})

@@ -90,6 +90,17 @@ def test_folders_of_harbor_are_read_as_before(tmp_path: Path) -> None:
     assert only(alone).id == "harbor/lab/sum"
 
 
+def test_settings_beside_folders_of_harbor_say_whose_processes_are_kept(tmp_path: Path) -> None:
+    write_files(tmp_path / "sum", TERMINAL_FOLDER)
+    write_files(tmp_path / "other", {**TERMINAL_FOLDER, "task.toml": b'[task]\nname = "own/other"\n'})
+    (tmp_path / "benchmark.toml").write_text('keep_processes = ["sum"]\n')
+    kept = {
+        task.name: isinstance(given := task.parameters[HARBOR], dict) and given.get("keep_processes")
+        for task in read_tasks(tmp_path)
+    }
+    assert kept == {"own/sum": True, "own/other": None}
+
+
 def test_task_files_of_osworld_lie_in_folders_by_application(tmp_path: Path) -> None:
     write_osworld_task(tmp_path)
     (tmp_path / "gimp").mkdir()
