@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -67,10 +68,18 @@ class Settings:
 
 def find_home() -> Path:
     """The recorder's folder; made where it is not there."""
-    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    home = Path(os.environ.get(HOME_VARIABLE) or Path(data) / "pilothouse-recorder")
+    home = Path(os.environ.get(HOME_VARIABLE) or data_folder(sys.platform) / "pilothouse-recorder")
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     return home
+
+
+def data_folder(system: str) -> Path:
+    """Where programs of a system (`sys.platform`) store the data of a person, which only that person can read."""
+    if system == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if system == "darwin":
+        return Path.home() / "Library" / "Application Support"
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
 
 
 def load_settings(home: Path) -> Settings:
