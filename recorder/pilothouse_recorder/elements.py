@@ -5,7 +5,7 @@ import queue
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Protocol
 
 from .clocks import MS, now_ns
@@ -19,8 +19,8 @@ LATEST_NS = 300 * MS
 FOCUS_SECONDS = 0.05
 """Between two looks at the focus."""
 MAX_WAITING = 20
-MAX_NAME = 200
-"""Characters of an element's name."""
+MAX_TEXT = 200
+"""Characters of an element's name or role."""
 
 
 @dataclass(frozen=True)
@@ -106,5 +106,13 @@ class ElementWatcher:
         element = finder.element_at(event.data["x"], event.data["y"], pid, now_ns() + TIME_BOX_NS)
         late_ns = now_ns() - event.t_ns
         if element is not None and late_ns <= LATEST_NS:
-            described = asdict(element) | {"name": element.name[:MAX_NAME], "late_ns": max(0, late_ns)}
-            event.data["element"] = described | {"bounds": list(element.bounds)}
+            event.data["element"] = {
+                "role": _clean(element.role),
+                "name": _clean(element.name),
+                "bounds": list(element.bounds),
+                "late_ns": max(0, late_ns),
+            }
+
+
+def _clean(text: str) -> str:
+    return text.replace("\0", "")[:MAX_TEXT]

@@ -29,6 +29,12 @@ else:
         return True
 
 
+def write_bytes(descriptor: int, content: bytes) -> None:
+    """Write all of it: a disk that is nearly full takes a part. Raises OSError."""
+    while content:
+        content = content[os.write(descriptor, content) :]
+
+
 def sync_data(descriptor: int) -> None:
     """Have what was written on the disk."""
     getattr(os, "fdatasync", os.fsync)(descriptor)

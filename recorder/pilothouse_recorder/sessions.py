@@ -16,7 +16,7 @@ from typing import Any, Literal
 from .clocks import MS, SECOND
 from .errors import RecorderError
 from .events import STRUCTURE_KINDS, Event, GapReason, gap_events
-from .file_locks import OPEN_FLAGS, sync_data, try_lock
+from .file_locks import OPEN_FLAGS, sync_data, try_lock, write_bytes
 
 SESSION_FORMAT = "pilothouse-session-1"
 MANIFEST, REMOVAL, FRAMES, AUDIO = "manifest.json", "removal.json", "frames", "audio"
@@ -74,7 +74,7 @@ class SessionWriter:
             self._open_segment(event.t_ns)
         assert self._segment is not None, "a segment is open"
         self._count += 1
-        os.write(self._segment, _line({"seq": self._count, **event.to_json()}))
+        write_bytes(self._segment, _line({"seq": self._count, **event.to_json()}))
 
     def sync(self) -> None:
         """Have everything on the disk."""
