@@ -1,10 +1,7 @@
-"""A D-Bus of its own, and programs on it that answer as real ones do."""
+"""Programs on a D-Bus that answer as real ones do."""
 
-import subprocess
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, Self
 
 from recorder.pilothouse_recorder.dbus.connection import BUS, BUS_PATH, Connection
@@ -13,18 +10,6 @@ from recorder.pilothouse_recorder.dbus.wire import Message
 Answer = tuple[str, tuple[Any, ...]]
 Reply = Callable[[Message], Answer | None]
 ROUND_SECONDS = 0.01
-
-
-@contextmanager
-def private_bus(folder: Path) -> Iterator[str]:
-    """The address of a bus that ends with the block."""
-    command = ["dbus-daemon", "--session", "--nofork", "--print-address", f"--address=unix:path={folder / 'bus'}"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as daemon:
-        try:
-            assert daemon.stdout is not None
-            yield daemon.stdout.readline().strip()
-        finally:
-            daemon.terminate()
 
 
 class Program:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.parts.recorder.accessibility import private_bus
 from recorder.pilothouse_recorder.clocks import SECOND, now_ns
 from recorder.pilothouse_recorder.dbus.connection import SESSION_BUS, Connection, DBusError
 from recorder.pilothouse_recorder.dbus.status_item import (
@@ -31,7 +32,7 @@ from recorder.pilothouse_recorder.pairing import POOLS
 from recorder.pilothouse_recorder.tray import Tray, run_tray
 from recorder.pilothouse_recorder.window_texts import ENGLISH
 from recorder.pilothouse_recorder.x11.accessibility import NOTHING, REGISTRY, ROOT, open_finder
-from tests.integration.recorder.bus import Answer, Program, private_bus
+from tests.integration.recorder.bus import Answer, Program
 from tests.waiting import wait_until
 
 APP = "org.example.App"
