@@ -26,12 +26,12 @@ CONSENT_TEXT = (
     "and titles that you exclude, password managers, private windows of browsers, passwords typed without echo into a "
     "terminal of this computer, and password fields of programs that tell of them by accessibility are not stored. "
     "Many programs and most web pages do not tell: passwords that you type there, and into ssh sessions, tmux or "
-    "screen, ARE stored: use `pause` before you type them, or cut them out afterwards. Nothing leaves this computer until you run `upload`, or "
-    "`transcribe` with a server. What you upload is reviewed by people and used to train models. Sound is not "
-    "uploaded: only its words, and how loud it was twenty times a second. You can review, cut and delete sessions "
-    "before. On the platform you can delete a recording until somebody has reviewed it, and withdraw your consent to "
-    "it at any time: it is not exported or learned from any more, but what was learned from it before stays. Record "
-    "only where everybody who may be heard or shown agrees."
+    "screen, ARE stored: use `pause` before you type them, or cut them out afterwards. Nothing leaves this computer "
+    "until you run `upload`, or `transcribe` with a server. What you upload is reviewed by people and used to train "
+    "models. Sound is not uploaded: only its words, and how loud it was twenty times a second. You can review, cut and "
+    "delete sessions before. On the platform you can delete a recording until somebody has reviewed it, and withdraw "
+    "your consent to it at any time: it is not exported or learned from any more, but what was learned from it before"
+    " stays. Record only where everybody who may be heard or shown agrees."
 )
 CONSENT_TEXT_CHINESE = (
     "录制期间，录制器会在这台电脑上保存屏幕显示的内容、你的键盘输入和指针位置，以及你点击的按钮和输入框的名称；"

@@ -17,6 +17,8 @@ class HookRecord:
 
     message: int
     structure: bytes
+    received_ns: int
+    """The recorder's time when the hook was called: the input was made before."""
 
 
 @dataclass(frozen=True)

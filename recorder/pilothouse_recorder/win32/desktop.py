@@ -3,7 +3,7 @@
 import select
 from collections.abc import Callable, Sequence
 
-from ..clocks import MS, ClockSample, ServerClock, now_ns
+from ..clocks import MS, WRAP, ClockSample, ServerClock, now_ns
 from ..desktop import OWN_CLASS, Input, Picture
 from ..elements import Element, ElementWatcher
 from ..errors import RecorderError
@@ -16,8 +16,8 @@ from .keys import CAPS_LOCK, NUM_LOCK
 from .roles import ROLES
 from .translation import InputTranslator
 
-TICK_STEP_NS = 16 * MS
-"""By how much GetTickCount moves at once."""
+TICK_STEP_NS = 17 * MS
+"""By how much GetTickCount moves at once, at most: 15.6 ms, of which it shows whole milliseconds."""
 PROGRAM_SUFFIX = ".exe"
 NO_SCREEN: Rectangle = (0, 0, 0, 0)
 
@@ -34,7 +34,7 @@ class WindowsDesktop:
         self.changes = 0
         self.flashes = 0
         self.sync()
-        self._clock = ServerClock(self._sample(), TICK_STEP_NS)
+        self._clock = self._start_clock()
         self._translator = InputTranslator(
             calls.key_text,
             lambda x, y: self._layout.pixel(x, y),
@@ -137,6 +137,19 @@ class WindowsDesktop:
     def _window_at(self, x: int, y: int) -> WindowRecord | None:
         left, top = (x + self._screen[0], y + self._screen[1])
         return next((one for one in self._records if one.visible and _contains(one.rectangle, left, top)), None)
+
+    def _start_clock(self) -> ServerClock:
+        """Compare the clocks until the tick count steps: the moment of a step says the most, and how far it steps."""
+        samples = [self._sample()]
+        while samples[-1].after_ns - samples[0].before_ns < 2 * TICK_STEP_NS:
+            samples.append(self._sample())
+            if samples[-1].server_ms != samples[-2].server_ms:
+                break
+        stepped_ms = (samples[-1].server_ms - samples[0].server_ms) % WRAP
+        clock = ServerClock(samples[0], min(TICK_STEP_NS, (stepped_ms + 1) * MS) if stepped_ms else TICK_STEP_NS)
+        for sample in samples[-2:]:
+            clock.add(sample)
+        return clock
 
     def _sample(self) -> ClockSample:
         before = now_ns()

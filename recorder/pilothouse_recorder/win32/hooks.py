@@ -9,6 +9,7 @@ import threading
 from collections import deque
 from ctypes import wintypes
 
+from ..clocks import now_ns
 from ..errors import RecorderError
 from .calls import HookRecord
 from .structures import HOOK_PROCEDURE, LRESULT, WIN_EVENT_PROCEDURE
@@ -92,12 +93,12 @@ class Hooks:
 
     def _on_keyboard(self, code: int, message: int, structure: int) -> int:
         if code == 0:
-            self._records.append(HookRecord(message, ctypes.string_at(structure, KEYBOARD.size)))
+            self._records.append(HookRecord(message, ctypes.string_at(structure, KEYBOARD.size), now_ns()))
         return int(self._user.CallNextHookEx(None, code, message, structure))
 
     def _on_mouse(self, code: int, message: int, structure: int) -> int:
         if code == 0:
-            self._records.append(HookRecord(message, ctypes.string_at(structure, MOUSE.size)))
+            self._records.append(HookRecord(message, ctypes.string_at(structure, MOUSE.size), now_ns()))
         return int(self._user.CallNextHookEx(None, code, message, structure))
 
     def _on_window(

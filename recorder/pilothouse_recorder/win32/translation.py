@@ -29,6 +29,14 @@ KeyText = Callable[[int, int, bytes], tuple[str, bool]]
 """As `WindowsCalls.key_text`."""
 
 
+def limit_instant(instant: Instant, received_ns: int) -> Instant:
+    """A time that is not after the receipt. The tick count steps by 16 ms; the receipt narrows that."""
+    first, last = instant.t_ns - instant.error_ns, min(instant.t_ns + instant.error_ns, received_ns)
+    if first > last:
+        return instant  # the clocks contradict each other
+    return Instant((first + last) // 2, (last - first + 1) // 2)
+
+
 class InputTranslator:
     """Follows the keys that are held.
 
@@ -59,7 +67,7 @@ class InputTranslator:
             return self._translate_key(record)
         x, y, data, _, tick, _ = MOUSE.unpack_from(record.structure)
         self._point = self._pixel(x, y)
-        instant = self._at(tick)
+        instant = limit_instant(self._at(tick), record.received_ns)
         if record.message in self._turned:
             return self._translate_wheel(record.message, data, instant)
         kind: EventKind = "pointer.move"
@@ -105,7 +113,8 @@ class InputTranslator:
         if text and self._has_alt_gr:
             modifiers = [one for one in modifiers if one not in ("ctrl", "alt")]  # they chose the character
         hotkey = HOTKEYS.get(name) if pressed and {"ctrl", "shift", "super"} <= set(modifiers) else None
-        return [self._input("key.down" if pressed else "key.up", self._at(tick), data, modifiers, hotkey)]
+        instant = limit_instant(self._at(tick), record.received_ns)
+        return [self._input("key.down" if pressed else "key.up", instant, data, modifiers, hotkey)]
 
     def _text(self, key: int, scan: int) -> str:
         """What a press writes; nothing for a dead key, which waits for the next one."""

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from recorder.pilothouse_recorder.clocks import MS, WRAP, Instant, now_ns
+from recorder.pilothouse_recorder.clocks import MS, SECOND, WRAP, Instant, now_ns
 from recorder.pilothouse_recorder.desktop import Input
 from recorder.pilothouse_recorder.errors import RecorderError
 from recorder.pilothouse_recorder.events import Event
@@ -23,16 +23,18 @@ SHIFT, CONTROL, ALT_GR, WINDOWS, PACKET = 0xA0, 0xA2, 0xA5, 0x5B, 0xE7
 LAYOUT = {"Q": "q", "E": "e", "F": "f", "1": "1"}
 SHIFTED = {"Q": "Q", "E": "E", "F": "F", "1": "!"}
 ACUTE, NOT_DEAD = 0xDE, False
+LATER = 2**62
+"""A receipt that narrows no time."""
 
 
-def key(message: int, code: int, tick: int = 0, scan: int = 0) -> HookRecord:
+def key(message: int, code: int, tick: int = 0, scan: int = 0, received: int = LATER) -> HookRecord:
     """A KBDLLHOOKSTRUCT as 64-bit Windows lays it out."""
-    return HookRecord(message, struct.pack("<IIIIQ", code, scan, 0, tick, 0))
+    return HookRecord(message, struct.pack("<IIIIQ", code, scan, 0, tick, 0), received)
 
 
-def mouse(message: int, x: int, y: int, data: int = 0, tick: int = 0) -> HookRecord:
+def mouse(message: int, x: int, y: int, data: int = 0, tick: int = 0, received: int = LATER) -> HookRecord:
     """An MSLLHOOKSTRUCT as 64-bit Windows lays it out."""
-    return HookRecord(message, struct.pack("<iiIIIIQ", x, y, data, 0, tick, 0, 0))
+    return HookRecord(message, struct.pack("<iiIIIIQ", x, y, data, 0, tick, 0, 0), received)
 
 
 def key_text(code: int, scan: int, state: bytes) -> tuple[str, bool]:
@@ -84,6 +86,13 @@ def test_shift_caps_lock_alt_gr_and_dead_keys_choose_the_character() -> None:
     assert (euro.data["text"], euro.data["modifiers"], euro.data["key"]) == ("€", [], "e")
     assert texts(*press(ACUTE), *press(ord("E"))) == "é"
     assert texts(key(DOWN, PACKET, scan=ord("日"))) == "日"
+
+
+def test_the_receipt_narrows_the_time_of_an_input() -> None:
+    (pressed,) = events(key(DOWN, ord("Q"), tick=100, received=96 * MS))
+    assert (pressed.t_ns, pressed.t_error_ns) == (94 * MS, 2 * MS)
+    (odd,) = events(key(DOWN, ord("Q"), tick=100, received=50 * MS))
+    assert (odd.t_ns, odd.t_error_ns) == (100 * MS, 8 * MS)
 
 
 def test_a_command_writes_nothing_of_its_control_character() -> None:
@@ -217,8 +226,23 @@ def test_the_tick_count_wraps_and_times_go_on(opened: Open) -> None:
     system.records = [mouse(0x200, 0, 0, tick=(WRAP - 20 + step) % WRAP) for step in (0, 15, 31, 47)]
     times = [one.event.t_ns for one in taken(desktop) if one.event is not None]
     assert [later - earlier for earlier, later in pairwise(times)] == [15 * MS, 16 * MS, 16 * MS]
-    assert 8 * MS <= desktop.time_error_ns < 30 * MS
+    assert desktop.time_error_ns >= 8 * MS
     desktop.close()
+
+
+def test_the_step_of_the_tick_count_narrows_the_error(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    system, true_ns = FakeWindows(), [50 * SECOND]
+
+    def now() -> int:
+        true_ns[0] += MS // 4
+        return true_ns[0]
+
+    monkeypatch.setattr("recorder.pilothouse_recorder.win32.desktop.now_ns", now)
+    for step_ms, error_ns in ((16, 10 * MS), (1, 2 * MS)):
+        monkeypatch.setattr(system, "tick_count", lambda step=step_ms: true_ns[0] // (step * MS) * step)
+        desktop = opened(system)
+        assert desktop.time_error_ns <= error_ns
+        desktop.close()
 
 
 def test_an_excluded_window_counts_on_every_monitor_without_the_focus(opened: Open) -> None:
