@@ -19,6 +19,8 @@ LATEST_NS = 300 * MS
 FOCUS_SECONDS = 0.05
 """Between two looks at the focus."""
 MAX_WAITING = 20
+TITLED = frozenset({"window", "dialog", "titlebar", "pane", "application", "alert"})
+"""Roles whose name is the title of a window or a page, which is not stored; a click on one says nothing."""
 MAX_TEXT = 200
 """Characters of an element's name or role."""
 
@@ -105,13 +107,17 @@ class ElementWatcher:
     def _describe(self, finder: ElementFinder, event: Event, pid: int) -> None:
         element = finder.element_at(event.data["x"], event.data["y"], pid, now_ns() + TIME_BOX_NS)
         late_ns = now_ns() - event.t_ns
-        if element is not None and late_ns <= LATEST_NS:
+        if element is not None and late_ns <= LATEST_NS and not _is_titled(element.role):
             event.data["element"] = {
                 "role": _clean(element.role),
                 "name": _clean(element.name),
                 "bounds": list(element.bounds),
                 "late_ns": max(0, late_ns),
             }
+
+
+def _is_titled(role: str) -> bool:
+    return role in TITLED or role.startswith("document")
 
 
 def _clean(text: str) -> str:

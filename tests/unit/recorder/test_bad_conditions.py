@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from recorder.pilothouse_recorder import file_locks, recording, sessions
+from recorder.pilothouse_recorder import recording, sessions
 from recorder.pilothouse_recorder.clocks import MS, SECOND, ClockSample, ServerClock
 from recorder.pilothouse_recorder.control import ControlServer
 from recorder.pilothouse_recorder.desktop import DesktopGone, Input, Picture
@@ -144,7 +144,7 @@ def test_a_wall_clock_that_is_set_changes_no_time(
     running: Recording, desktop: FakeDesktop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wall = {"ns": 10**18}
-    monkeypatch.setattr(recording.time, "time_ns", lambda: wall["ns"])
+    monkeypatch.setattr("recorder.pilothouse_recorder.recording.time.time_ns", lambda: wall["ns"])
     rounds(running, desktop, 30)
     pressed_ns = desktop.now_ns
     desktop.press("a")
@@ -172,12 +172,12 @@ def test_a_full_disk_ends_the_recording_and_what_was_stored_opens(
             return write(descriptor, content[: left.pop()])
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(file_locks.os, "write", write_some)
+    monkeypatch.setattr("recorder.pilothouse_recorder.file_locks.os.write", write_some)
     desktop.press("b")
     desktop.passes_ns = ROUND_NS
     with pytest.raises(OSError, match="No space"), ControlServer(tmp_path) as control:
         running.run(control)
-    monkeypatch.setattr(file_locks.os, "write", write)
+    monkeypatch.setattr("recorder.pilothouse_recorder.file_locks.os.write", write)
     session = open_session(tmp_path / ID)
     assert (session.manifest["state"], typed(session)) == ("crashed", "a")
 
@@ -186,7 +186,9 @@ def test_a_disk_that_takes_a_part_gets_the_rest(
     running: Recording, desktop: FakeDesktop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write = os.write
-    monkeypatch.setattr(file_locks.os, "write", lambda descriptor, content: write(descriptor, content[:5]))
+    monkeypatch.setattr(
+        "recorder.pilothouse_recorder.file_locks.os.write", lambda descriptor, content: write(descriptor, content[:5])
+    )
     desktop.press("a")
     assert typed(finished(running, desktop, tmp_path)) == "a"
 
