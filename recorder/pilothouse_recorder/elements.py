@@ -14,6 +14,8 @@ from .events import Event
 
 TIME_BOX_NS = 50 * MS
 """How long one question may take. Programs that are slow have no elements in the recording."""
+TRIES = 3
+"""A program that is busy with the press itself is asked again."""
 LATEST_NS = 300 * MS
 """An element that is known later than this after the press is not stored: it may be another one by now."""
 FOCUS_SECONDS = 0.05
@@ -105,7 +107,11 @@ class ElementWatcher:
         self.password_focused = finder.has_password_focus(now_ns() + TIME_BOX_NS)
 
     def _describe(self, finder: ElementFinder, event: Event, pid: int) -> None:
-        element = finder.element_at(event.data["x"], event.data["y"], pid, now_ns() + TIME_BOX_NS)
+        for _ in range(TRIES):
+            deadline_ns = now_ns() + TIME_BOX_NS
+            element = finder.element_at(event.data["x"], event.data["y"], pid, deadline_ns)
+            if element is not None or now_ns() < deadline_ns:
+                break  # it was told, or there is none
         late_ns = now_ns() - event.t_ns
         if element is not None and late_ns <= LATEST_NS and not _is_titled(element.role):
             event.data["element"] = {

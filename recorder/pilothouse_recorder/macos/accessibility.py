@@ -22,6 +22,7 @@ class Accessibility:
     def __init__(self) -> None:
         self._services = services = framework("ApplicationServices")
         services.AXUIElementCreateSystemWide.restype = ctypes.c_void_p
+        services.AXIsProcessTrusted.restype = ctypes.c_bool
         services.AXUIElementSetMessagingTimeout.argtypes = [ctypes.c_void_p, ctypes.c_float]
         services.AXUIElementCopyElementAtPosition.argtypes = [
             *(ctypes.c_void_p, ctypes.c_float, ctypes.c_float, ctypes.c_void_p)

@@ -85,3 +85,20 @@ def test_a_finder_that_does_not_open_is_left_alone() -> None:
     watcher.describe(press(), 1)
     watcher.close()
     assert not watcher.password_focused
+
+
+def test_a_program_that_is_busy_with_the_press_is_asked_again() -> None:
+    class Busy(Finder):
+        """Answers the second time."""
+
+        def element_at(self, x: int, y: int, pid: int, deadline_ns: int) -> Element | None:
+            self.asked += 1
+            if self.asked > 1:
+                return self.element
+            wait_until(lambda: now_ns() >= deadline_ns)
+            return None
+
+    event, finder = press(), Busy(Element("button", "Save", (1, 2, 3, 4)))
+    described(finder, event)
+    assert finder.asked == 2
+    assert event.data["element"]["name"] == "Save"
