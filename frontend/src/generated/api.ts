@@ -5185,13 +5185,15 @@ export interface ThoughtOut {
   step: number | null;
 }
 /**
- * When a step began and ended (seconds of the session), and its thought as reviewers left it.
+ * When a step began and ended (seconds of the session), its thought as reviewers left it, and the element that was
+ * clicked, in words; empty where the program did not tell.
  */
 export interface TimelineStep {
   index: number;
   begin: number;
   end: number;
   thought: string;
+  element: string;
 }
 /**
  * A change of the thoughts: of which thought, or to which revision they were restored.
