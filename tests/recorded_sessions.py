@@ -24,8 +24,9 @@ def session_row(session: UUID, picture: str) -> dict[str, Any]:
         return {"kind": kind, "t_ns": int(seconds * SECOND), "t_error_ns": 0, **fields}
 
     frames = [at(second, "screen.frame", sha256=picture, damaged_ns=0, app="mail") for second in (0, 3.5, 9.5)]
+    link = {"role": "link", "name": f"From {SECRET}", "bounds": [0, 0, 20, 10], "late_ns": 7}
     clicks = [
-        at(second + late, f"pointer.{kind}", x=5, y=5, button=1)
+        at(second + late, f"pointer.{kind}", x=5, y=5, button=1, **({"element": link} if second == 3 else {}))
         for second in (3, 9)
         for late, kind in ((0, "down"), (0.05, "up"))
     ]

@@ -131,14 +131,16 @@ def supported_sentences(
     return tuple(added), problem
 
 
-def describe_step(instruction: str, steps: Sequence[Step], place: int) -> str:
-    """What is known of a step, line by line: the task, what is visible before the action, and the actions. Pictures
-    are left out: what a model reads from one cannot be checked here."""
+def describe_step(instruction: str, steps: Sequence[Step], place: int, element: str = "") -> str:
+    """What is known of a step, line by line: the task, what is visible before the action, the `element` that it was
+    done on, and the actions. Pictures are left out: what a model reads from one cannot be checked here."""
     step = steps[place]
     lines = [f"Task: {instruction}", *_visible(step.before)]
     if place:
         lines.append(f"Previous action: {describe_action(steps[place - 1].action)}")
     lines.append(f"Action: {describe_action(step.action)}")
+    if element:
+        lines.append(f"Element: {element}")
     return "\n".join(lines)
 
 

@@ -26,6 +26,7 @@ from annotation_app.reviews.services import (
     variants_store,
     writing_end,
 )
+from protocol.trajectory.elements import describe_element, step_elements
 from protocol.trajectory.speech import RefinedText, RefinedThought
 
 logger = logging.getLogger(__name__)
@@ -134,10 +135,12 @@ def _refine_all(job_id: UUID, plan: RefinementPlan, refiner: Refiner, loop: asyn
 def _write_all(job_id: UUID, plan: VariantPlan, writer: VariantWriter, loop: asyncio.Runner) -> bool:
     """Whether it got to its end. Raises PolicyUnavailable and PolicyRejected."""
     trajectory = plan.trajectory
-    names = typed_names(trajectory.steps)
+    names, elements = typed_names(trajectory.steps), step_elements(trajectory)
     for done, thought in enumerate(plan.thoughts, start=1):
         if thought not in plan.known:
-            evidence = describe_step(trajectory.task.instruction, trajectory.steps, thought.step)
+            element = elements.get(thought.step)
+            pointed = describe_element(element) if element else ""
+            evidence = describe_step(trajectory.task.instruction, trajectory.steps, thought.step, pointed)
             made = loop.run(writer.write(plan.kind, thought.text, evidence, names))
             texts = [
                 tuple(RefinedText(text=one.text, support=one.support) for one in sentences)

@@ -9,6 +9,7 @@ from annotation_app.episodes.models import Episode
 from annotation_app.reviews.models import Cut, Fix, Remark, ThoughtRevision
 from annotation_app.reviews.selectors.chosen_variants import chosen_variants
 from protocol.base import FrozenModel
+from protocol.trajectory.elements import with_elements_of_part
 from protocol.trajectory.reviews import Fix as FixValue
 from protocol.trajectory.reviews import StepReview
 from protocol.trajectory.segments import Segments, split_trajectory
@@ -121,9 +122,12 @@ def trajectories_reviewed(
 
 
 def _session_parts(trajectory: Trajectory, segments: Segments) -> Iterator[tuple[Trajectory, int]]:
-    """The parts of a recorded session that count, each with what was said of its own steps, and the first of these."""
+    """The parts of a recorded session that count, each with what was said of its own steps and their elements, and the
+    first of these steps."""
     speech = speech_of(trajectory)
     for part, segment in zip_longest(split_trajectory(trajectory, segments), segments):
+        if segment is not None:
+            part = with_elements_of_part(part, segment.first, segment.last)
         if speech is None or segment is None:
             yield part, 0 if segment is None else segment.first
         else:

@@ -22,6 +22,7 @@ from annotation_app.reviews.models import (
 from annotation_app.reviews.selectors.speech import recorded_session
 from annotation_app.reviews.services.access import correctable_episode
 from annotation_app.tasks.models import Task
+from protocol.trajectory.elements import redact_elements
 from protocol.trajectory.speech import (
     SpeechRecord,
     Thoughts,
@@ -58,7 +59,7 @@ def words_redact(*, user: User, episode_id: UUID, words: Collection[int]) -> Non
             "thoughts": redact_thoughts(speech.words, speech.thoughts, gone),
         }
     )
-    _redact_source(episode, redacted)
+    _redact_source(episode, redacted, secrets)
     _redact_steps(trajectory, speech, redacted, secrets, touched)
     for fix in Fix.objects.filter(episode=episode, index__in=touched):
         fix.thought, fix.reason = redact_text(fix.thought, secrets), redact_text(fix.reason, secrets)
@@ -102,15 +103,15 @@ def _redact_variants(episode: Episode, gone: Collection[int], secrets: Collectio
     episode.thought_variants.filter(pk__in=lost).delete()
 
 
-def _redact_source(episode: Episode, redacted: SpeechRecord) -> None:
+def _redact_source(episode: Episode, redacted: SpeechRecord, secrets: Collection[str]) -> None:
     """Both places where the words came in: the trajectory, and its task."""
     source = Source.objects.select_for_update().get(episode=episode)
-    source.head = with_speech(source.head, redacted)
+    source.head = redact_elements(with_speech(source.head, redacted), secrets)
     source.save(update_fields=["head"])
     task = Task.objects.select_for_update().get(pk=episode.task_id)
     if isinstance(task.definition.parameters.get("recording"), dict):
         holder = source.head.model_copy(update={"task": task.definition})
-        task.definition = with_speech(holder, redacted).task
+        task.definition = redact_elements(with_speech(holder, redacted), secrets).task
         task.save(update_fields=["definition"])
 
 

@@ -79,6 +79,7 @@ def test_the_timeline_has_words_thoughts_steps_and_loudness(rosa: Reviewer, epis
         (3.0, SAID[0][1]),
         (9.0, f"{SAID[1][1]} {SAID[2][1]}"),
     ]
+    assert [step["element"] for step in found["steps"]] == [f"link “From {SECRET}”", ""]
     assert found["levels"] == [{"begin": 1.0, "rate": 20.0, "values": "AP8="}]
     assert found["words"][0] == {"begin": 1.0, "end": 1.15, "text": "I"}
     assert (found["revision"], found["may_edit"], found["duration"]) == (0, True, 9.5)

@@ -29,11 +29,13 @@ class WritingServer:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.evidence: list[str] = []
         self.reply = "The application mail is in front."
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         system, question = (message["content"] for message in json.loads(request.content)["messages"][:2])
-        thought = question.rpartition("Thought: ")[2]
+        evidence, _, thought = question.rpartition("Thought: ")
+        self.evidence.append(evidence)
         self.asked.append(thought)
         words = thought.rstrip(".").split()
         text = f"{' '.join(reversed(words))}." if "You reword" in system else self.reply
@@ -87,6 +89,7 @@ def test_chosen_variants_are_exported_beside_the_originals(
         (SAID[0][1], "verbatim"),
     ]
     assert (first["thought"], first["index"], first["status"], first["model"]) == (0, 1, "proposed", "writer 1")
+    assert [one for one in model.evidence if f"Element: link “From {SECRET}”" in one] == model.evidence[:1]
     assert [row["variant"] for row in rows(exported(tmp_path / "one", "canonical", "enriched"))] == ["none"]
     chosen = decide(rosa, "chosen", *made["variants"][:2])
     assert [one["status"] for one in chosen["variants"]] == ["chosen", "chosen", "proposed"]

@@ -125,10 +125,11 @@ def test_what_is_known_of_a_step_is_said_line_by_line() -> None:
         update={"application": "shop", "accessibility": "button Save", "url": None, "text": None, "page": None}
     )
     second = second.model_copy(update={"before": look})
-    assert describe_step("Order it", (first, second), 1).splitlines() == [
+    assert describe_step("Order it", (first, second), 1, "button “Save”").splitlines() == [
         "Task: Order it",
         "Application: shop",
         "Elements: button Save",
         "Previous action: Click at (4, 4)",
         "Action: Type “42”",
+        "Element: button “Save”",
     ]
