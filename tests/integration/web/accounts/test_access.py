@@ -57,6 +57,32 @@ def test_changes_need_the_page_s_token(world: World) -> None:
     assert response.status_code == 200
 
 
+def test_a_page_of_somebody_who_signed_in_before_changes_nothing(world: World) -> None:
+    """Its browser has since been signed in as another, and the page still shows the first name."""
+    browser = Client(enforce_csrf_checks=True)
+
+    def sign_in(username: str) -> str:
+        token = browser.get("/api/session").json()["csrf"]
+        body = {"username": username, "password": PASSWORD}
+        browser.post("/api/session", body, content_type="application/json", headers={"X-CSRFToken": token})
+        return str(browser.get("/api/session").json()["csrf"])
+
+    page_token, now = sign_in("ada"), sign_in("ben")
+    claim = {"path": "/api/queue/next", "data": {}, "content_type": "application/json"}
+    assert browser.post(**claim, headers={"X-CSRFToken": page_token}).json()["code"] == "csrf"
+    assert not Episode.objects.exists()
+    assert browser.post(**claim, headers={"X-CSRFToken": now}).status_code == 200
+    assert Episode.objects.get().annotator == world.ben
+
+
+def test_what_is_sent_after_a_sign_in_ended_is_nobodys(world: World) -> None:
+    browser = world.client(world.ada)
+    browser.session.flush()
+    refused = browser.post("/api/queue/next", {}, content_type="application/json")
+    assert (refused.status_code, refused.json()["code"]) == (401, "not_signed_in")
+    assert not Episode.objects.exists()
+
+
 def test_a_sign_in_needs_the_page_s_token(world: World) -> None:
     client = Client(enforce_csrf_checks=True)
     body = {"username": "ada", "password": PASSWORD}
