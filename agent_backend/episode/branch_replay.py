@@ -13,7 +13,6 @@ from protocol.blobs import BlobRef
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.steps import Step
 
-
 CLICKS_APART_SECONDS = 0.6
 """Programs take two clicks at a place that come closer together for a double click (GTK 0.4 s, Windows 0.5 s)."""
 CLICK_RADIUS_PIXELS = 8
