@@ -104,6 +104,7 @@ class Episode(models.Model):
     class Meta:
         ordering = ("-created_at", "id")
         indexes = [
+            models.Index(fields=("-created_at", "id"), name="episode_newest"),
             models.Index(fields=("annotator", "status", "-created_at"), name="episode_mine"),
             models.Index(fields=("review", "status"), name="episode_review"),
             models.Index(fields=("runner",), name="episode_runner"),

@@ -14,9 +14,10 @@ from annotation_app.operations.backup import backup, restore
 from annotation_app.operations.bridge_keys import bridge_keys
 from annotation_app.operations.console import Console
 from annotation_app.operations.doctor import run_doctor
+from annotation_app.operations.documentation import docs
 from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.file_locks import data_lock
-from annotation_app.operations.install.extra_environments import ensure_osworld, ensure_trainer
+from annotation_app.operations.install.extra_environments import ensure_trainer
 from annotation_app.operations.install.frontend import ensure_frontend_packages
 from annotation_app.operations.install.node import ensure_node
 from annotation_app.operations.install.readiness import check_installed
@@ -232,12 +233,6 @@ def _flywheel(arguments: argparse.Namespace, rest: list[str], console: Console) 
     return 0
 
 
-def _osworld(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    ensure_python_packages(SetupPurpose.RUN, console)
-    console.step(f"OSWorld's package is there: {ensure_osworld(console, ocr=arguments.ocr)}")
-    return 0
-
-
 def _manage(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     environment = {**os.environ, **require_platform(arguments.data).environment}
     os.execve(sys.executable, [sys.executable, str(ROOT / "manage.py"), *rest], environment)  # noqa: S606 - this interpreter
@@ -313,6 +308,9 @@ def _parser() -> argparse.ArgumentParser:
     about = "write docs/glossary.md from docs/glossary.toml"
     words = add("glossary", _glossary, about, environment=EnvironmentRequirement.ANY)
     words.add_argument("--check", action="store_true", help="write nothing; list retired words that identifiers carry")
+    site = add("docs", docs, "build the documentation's site and serve it, until Ctrl-C")
+    site.add_argument("--port", type=int, default=8020, help="of this machine (8020); 0: any")
+    site.add_argument("--build", type=Path, metavar="FOLDER", help="only build it, into a folder")
     audit = add("audit", _audit, "look for known weaknesses and leaked secrets; its last line is one JSON object")
     audit.add_argument("--strict", action="store_true", help="fail also where a scanner or its database is unavailable")
     about = "write the digests of images in docker/"
@@ -361,7 +359,9 @@ def _parser() -> argparse.ArgumentParser:
     probe.add_argument("--model", required=True, help="what the server calls it")
     probe.add_argument("--dialect", required=True, help="how it writes actions (docs/vocabulary.md)")
     probe.add_argument("--screens", choices=("desktop", "small"), default="desktop", help="what it is shown (desktop)")
-    osworld = add("osworld", _osworld, "install OSWorld's own package, which judges its task files (1.3 GB)")
+    osworld = add(
+        "osworld", program_commands.osworld, "install OSWorld's own package, which judges its task files (1.3 GB)"
+    )
     osworld.add_argument("--ocr", action="store_true", help="what reads text in pictures too, for one metric (1 GB)")
     about = "let a policy attempt a suite, a pool or tasks of a file, score it, and compare runs"
     benchmark = add("benchmark", program_commands.benchmark, about, takes_rest=True, environment=present)

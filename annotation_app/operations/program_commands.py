@@ -10,8 +10,9 @@ from typing import NoReturn
 
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
-from annotation_app.operations.install.extra_environments import ensure_trainer
+from annotation_app.operations.install.extra_environments import ensure_osworld, ensure_trainer
 from annotation_app.operations.install.readiness import check_modules
+from annotation_app.operations.install.setup import SetupPurpose, ensure_python_packages
 from annotation_app.operations.runtime.demo import SIGN_INS_FILE
 from annotation_app.operations.runtime.platform_info import PlatformInfo, read_platform_info
 from annotation_app.operations.runtime.stack import ROOT
@@ -43,6 +44,13 @@ def probe(arguments: argparse.Namespace, rest: list[str], console: Console) -> i
     options = [arguments.server, "--model", arguments.model]
     options += ["--dialect", arguments.dialect, "--screens", arguments.screens]
     os.execv(sys.executable, [sys.executable, "-m", "agent_backend.probe", *options])  # noqa: S606 - no shell is wanted
+
+
+def osworld(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    """Install OSWorld's package."""
+    ensure_python_packages(SetupPurpose.RUN, console)
+    console.step(f"OSWorld's package is there: {ensure_osworld(console, ocr=arguments.ocr)}")
+    return 0
 
 
 def benchmark(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:

@@ -63,11 +63,11 @@ def _rows(pools: QuerySet[Pool]) -> tuple[PoolRow, ...]:
     ids = [pool.pk for pool in found]
     counts: dict[int, dict[str, int]] = defaultdict(dict)
     for pool_id, state, count in (
-        Task.objects.filter(pool__in=ids).order_by().values_list("pool", "state").annotate(n=Count("id"))
+        Task.objects.filter(pool__in=ids).order_by().values_list("pool", "state").annotate(n=Count("*"))
     ):
         counts[pool_id][state] = count
     gold = dict(
-        Task.objects.filter(pool__in=ids, gold__isnull=False).order_by().values_list("pool").annotate(n=Count("id"))
+        Task.objects.filter(pool__in=ids, gold__isnull=False).order_by().values_list("pool").annotate(n=Count("*"))
     )
     spent = dict(PolicySpending.objects.filter(pool__in=ids).values_list("pool", "microdollars"))
     opened = dict(

@@ -76,6 +76,7 @@ NODE_LOCK = RequirementLock(ROOT / "requirements-node.txt")
 TRAINER_LOCK = RequirementLock(ROOT / "trainer" / "requirements.txt", left_out=TORCH_PREFIXES)
 TOOLS_LOCK = RequirementLock(ROOT / "vm_bridge" / "images" / "tools.txt", dependencies=False)
 AUDIT_LOCK = RequirementLock(ROOT / "annotation_app" / "operations" / "audit" / "requirements.txt")
+DOCS_LOCK = RequirementLock(ROOT / "docs" / "requirements.txt")
 GUEST_LOCK = RequirementLock(ROOT / "vm_bridge" / "guest" / "requirements.txt", dependencies=False)
 PHONE_LOCK = RequirementLock(ROOT / "vm_bridge" / "images" / "phone" / "requirements.txt", dependencies=False)
 CLUSTER_LOCK = RequirementLock(ROOT / "vm_bridge" / "cluster" / "requirements.txt")
@@ -92,6 +93,7 @@ ALL_LOCKS = (
     TRAINER_LOCK,
     TOOLS_LOCK,
     AUDIT_LOCK,
+    DOCS_LOCK,
     GUEST_LOCK,
     PHONE_LOCK,
     CLUSTER_LOCK,

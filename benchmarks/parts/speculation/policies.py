@@ -87,7 +87,8 @@ class ScriptsPolicy(TimedPolicy):
         """The lines of the stage that these steps led to."""
         script = find_script(self._scripts, task.instruction)
         stage = script.stage_after(tuple(step.action for step in steps)) if script else UNKNOWN_TASK_STAGE
-        return tuple(dict.fromkeys(sample_lines(stage, CANDIDATES)))
+        # A line with a tool call cannot be hashed.
+        return tuple({line.model_dump_json(): line for line in sample_lines(stage, CANDIDATES)}.values())
 
 
 class PixelsPolicy(TimedPolicy):

@@ -8,6 +8,7 @@ from unittest import mock
 import pytest
 
 from annotation_app.operations import __main__ as operations
+from annotation_app.operations import documentation, program_commands
 from annotation_app.operations.__main__ import main
 from annotation_app.operations.errors import CommandFailed
 from annotation_app.operations.testing import checks
@@ -57,7 +58,8 @@ def test_what_is_ours_is_answered_here(said: str, django_calls: list[str], capsy
 def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Whatever a command wants installed is there."""
     for made in ("ensure_setup", "ensure_python_packages", "ensure_frontend_packages", "ensure_system_packages"):
-        monkeypatch.setattr(operations, made, lambda *given, **options: None)
+        for module in (operations, documentation, program_commands):
+            monkeypatch.setattr(module, made, lambda *given, **options: None, raising=False)
     monkeypatch.setattr(operations, "ensure_trainer", lambda *given: Path(sys.executable))
     monkeypatch.setattr(checks, "REPORTS_FOLDER", tmp_path)
 
@@ -79,6 +81,7 @@ def fails(*given: Any, **options: Any) -> None:
         ("flywheel --toy", "run_toy_flywheel"),
         ("wheel --small", "run_toy_flywheel"),
         ("osworld", "ensure_osworld"),
+        ("docs", "build_site"),
         ("bench data", "ensure_system_packages"),
         ("bench no-such-benchmark", "ensure_system_packages"),
         ("manage check", "require_platform"),
@@ -91,7 +94,9 @@ def test_a_command_that_fails_exits_with_an_error(
     said: str, failing: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(operations, failing, fails)
+    for module in (operations, documentation, program_commands):
+        if hasattr(module, failing):
+            monkeypatch.setattr(module, failing, fails)
     words = [
         *said.split(),
         *(["--data", str(tmp_path)] if said.split()[0] in ("demo", "serve", "wheel", "flywheel") else []),

@@ -1,7 +1,7 @@
 /** Pools, as admins look after them: settings, tasks, who works where. */
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useDeferredValue, useState } from "react";
 
 import type { Board, PoolRow } from "@/generated/api";
 import { useI18n } from "@/shared/i18n/i18n";
@@ -43,6 +43,7 @@ function Pools({ board }: { readonly board: Board }) {
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
   const close = () => setOpen(null);
   const { pools } = board;
+  const assigned = useDeferredValue(board, null); // the list of pools is shown before the board below it
   const poolOf = (what: PoolDialog) => (open?.what === what && "id" in open ? (pools.find(({ id }) => id === open.id) ?? null) : null);
   const those = pools.filter(({ id }) => chosen.has(id));
   const edited = poolOf("edit");
@@ -82,7 +83,7 @@ function Pools({ board }: { readonly board: Board }) {
         )}
       </Section>
       <Section title={t("pools.board")}>
-        <AssignmentBoard board={board} />
+        {assigned && <AssignmentBoard board={assigned} />}
       </Section>
       <SettingsDialog
         opened={open?.what === "new" || open?.what === "edit" || open?.what === "together"}

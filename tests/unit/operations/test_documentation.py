@@ -1,0 +1,35 @@
+"""The documentation's site names every page once, and is served to this machine."""
+
+import re
+import socket
+from collections import Counter
+from pathlib import Path
+
+import httpx
+import pytest
+
+from annotation_app.operations.documentation import SOURCE, served_site
+from annotation_app.operations.errors import OperationsError
+
+ENTRY = re.compile(r"^[\w/-]+$", re.MULTILINE)
+
+
+def test_every_page_has_its_place_in_the_navigation() -> None:
+    trees = re.findall(r"```\{toctree\}(.*?)```", (SOURCE / "index.md").read_text(), re.DOTALL)
+    named = Counter(entry for tree in trees for entry in ENTRY.findall(tree))
+    pages = {path.relative_to(SOURCE).with_suffix("").as_posix() for path in SOURCE.rglob("*.md")}
+    listed = {page for page in pages if not re.match(r"decisions/\d", page)} - {"index"}
+    assert named == Counter(listed)
+
+
+def test_the_site_is_served_and_a_taken_port_is_told(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("Pilothouse")
+    with served_site(tmp_path, 0) as address:
+        assert httpx.get(address).text == "Pilothouse"
+        assert httpx.get(f"{address}/../conf.py").status_code == 404
+    with (
+        socket.create_server(("127.0.0.1", 0)) as taken,
+        pytest.raises(OperationsError, match="cannot be used"),
+        served_site(tmp_path, taken.getsockname()[1]),
+    ):
+        pass
