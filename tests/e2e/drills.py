@@ -1,5 +1,7 @@
 """Pools and people for single tests, beside the demo's own: tests do not share what they change."""
 
+from uuid import UUID
+
 from django.conf import settings
 from django.test import Client
 
@@ -80,7 +82,7 @@ def long_load(pool: str) -> None:
 
 def lengthen(episode: str, steps: int) -> None:
     """An ended attempt in which the last step was done again and again: what it left is what it had found."""
-    last = Step.objects.filter(episode=episode).select_related("episode").latest("index")
+    last = Step.objects.filter(episode=UUID(episode)).select_related("episode").latest("index")
     rows = [
         Step(
             episode=last.episode,

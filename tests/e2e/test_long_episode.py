@@ -44,8 +44,10 @@ async def test_a_long_attempt_is_gone_through_and_begun_again_far_into_it(
 
     admin = await sign_in("admin")
     csrf = (await (await admin.request.get("/api/session")).json())["csrf"]
-    asked = {"data": {"step": BRANCH_STEP - 1}, "headers": {"X-CSRFToken": csrf}}
-    assert (await admin.request.post(f"/api/episodes/{episode}/branch", **asked)).status == 204
+    answer = await admin.request.post(
+        f"/api/episodes/{episode}/branch", data={"step": BRANCH_STEP - 1}, headers={"X-CSRFToken": csrf}
+    )
+    assert answer.status == 204
 
     await desk.take(POOL)
     state = await desk.state()

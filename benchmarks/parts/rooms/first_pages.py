@@ -113,6 +113,7 @@ def open_page(page: Page, path: str, calls: dict[str, list[float]] | None = None
     """Milliseconds until the page is shown, which runs `TIMER`; the times of its calls are added to `calls`."""
     page.goto(path)
     shown = page.wait_for_function(f"__pageShown({SETTLED_MS})", timeout=WAIT_MS).json_value()
-    for address, took in page.evaluate("__pageCalls()") if calls is not None else ():
-        calls[address].append(took)
+    if calls is not None:
+        for address, took in page.evaluate("__pageCalls()"):
+            calls[address].append(took)
     return float(shown)

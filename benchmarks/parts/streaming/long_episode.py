@@ -62,33 +62,33 @@ def measure(platform: TemporaryPlatform) -> dict[str, Any]:
 def _measure(browser: Browser, platform: TemporaryPlatform) -> dict[str, Any]:
     # The page's policy forbids the evaluation that waiting for a condition needs.
     context = browser.new_context(base_url=platform.url, viewport={"width": 1280, "height": 800}, bypass_csp=True)
-    desk, replay = context.new_page(), context.new_page()
-    desk.add_init_script(SCRIPT)
-    desk.add_init_script(LOOK)
+    work, replay = context.new_page(), context.new_page()
+    work.add_init_script(SCRIPT)
+    work.add_init_script(LOOK)
     for script in (TIMER, LOOK):
         replay.add_init_script(script)
-    sign_in(desk, platform.url)
-    episode = _play(desk)
+    sign_in(work, platform.url)
+    episode = _play(work)
     address = f"/episodes/{episode}"
     opened = [open_page(replay, address) for _ in range(LOADS + 1)][1:]
     scrubbed = _scrub(replay)
     platform.manage("shell", "-v", "0", "-c", BRANCH.format(episode=episode, step=BRANCH_STEP - 1))
-    desk.goto("/queue")
+    work.goto("/queue")
     began = time.monotonic()
-    claim(desk, POOL, timeout=BRANCH_MS)
+    claim(work, POOL, timeout=BRANCH_MS)
     branched = round((time.monotonic() - began) * 1_000, 1)
     print_progress(f"begun again at step {BRANCH_STEP} after {branched} ms")
-    branch = json.loads(desk.request.get(f"/api/episodes/{desk.url.rsplit('/', 1)[-1]}").body())["state"]["branch_of"]
+    branch = json.loads(work.request.get(f"/api/episodes/{work.url.rsplit('/', 1)[-1]}").body())["state"]["branch_of"]
     print_progress(f"the branch was {branch['state']} {branch['reason']}")
     reached = branch["state"] == "reached"
-    desks = [_open_desk(desk) for _ in range(LOADS)] if reached else []
+    workspaces = [_open_workspace(work) for _ in range(LOADS)] if reached else []
     first_paint, scrub = percentile(opened, 0.95), percentile(scrubbed, 0.95)
     print_progress(f"opened in {first_paint} ms, gone through in {scrub} ms (p95)")
     context.close()
     return {
         "long_episode_steps": STEPS,
         "long_episode_first_paint_p95_ms": first_paint,
-        "long_episode_desk_p95_ms": percentile(desks, 0.95) if desks else None,
+        "long_episode_desk_p95_ms": percentile(workspaces, 0.95) if workspaces else None,
         "long_episode_scrub_p50_ms": percentile(scrubbed, 0.5),
         "long_episode_scrub_p95_ms": scrub,
         "long_episode_branch_ms": branched,
@@ -138,7 +138,7 @@ def _scrub(page: Page) -> list[float]:
     return took
 
 
-def _open_desk(page: Page) -> float:
+def _open_workspace(page: Page) -> float:
     """Milliseconds from opening the desk's address to its steps and candidates."""
     page.reload()
     page.wait_for_function("__deskShown() !== null", timeout=WAIT_MS)

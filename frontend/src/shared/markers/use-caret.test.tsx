@@ -16,12 +16,12 @@ const steps = Array.from({ length: 200 }, (_, index) => ({
 }));
 
 it("looks at the last steps of a run of typing only", async () => {
-  const asked: string[] = [];
+  const loaded: string[] = [];
   vi.stubGlobal(
     "Image",
     class {
       set src(address: string) {
-        asked.push(address);
+        loaded.push(address);
       }
       decode = () => Promise.reject(new Error("no pictures here"));
     },
@@ -31,7 +31,7 @@ it("looks at the last steps of a run of typing only", async () => {
     wrapper: ({ children }) => <QueryClientProvider client={client}>{children}</QueryClientProvider>,
   });
   await waitFor(() => expect(client.isFetching()).toBe(0));
-  expect(asked).toHaveLength(16);
+  expect(loaded).toHaveLength(16);
   expect(result.current, "the place that was pointed at stands in").toEqual({ x: 30, y: 20 });
   vi.unstubAllGlobals();
 });

@@ -1,5 +1,6 @@
 """What guards pictures, changes, sign-ins and the admin; who may call which route is in `permissions.py`."""
 
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -68,10 +69,14 @@ def test_a_page_of_somebody_who_signed_in_before_changes_nothing(world: World) -
         return str(browser.get("/api/session").json()["csrf"])
 
     page_token, now = sign_in("ada"), sign_in("ben")
-    claim = {"path": "/api/queue/next", "data": {}, "content_type": "application/json"}
-    assert browser.post(**claim, headers={"X-CSRFToken": page_token}).json()["code"] == "csrf"
+
+    def claim(token: str) -> Any:
+        headers = {"X-CSRFToken": token}
+        return browser.post("/api/queue/next", {}, content_type="application/json", headers=headers)
+
+    assert claim(page_token).json()["code"] == "csrf"
     assert not Episode.objects.exists()
-    assert browser.post(**claim, headers={"X-CSRFToken": now}).status_code == 200
+    assert claim(now).status_code == 200
     assert Episode.objects.get().annotator == world.ben
 
 
