@@ -25,10 +25,14 @@ from protocol.trajectory.export_folders import (
     trajectory_images,
     trajectory_prompts,
 )
+from protocol.trajectory.proposals import strip_token_data
+from protocol.trajectory.sealing import InvalidSeal, Seal, unseal_trajectory
 from protocol.trajectory.tasks import Task
 from protocol.trajectory.trajectories import Trajectory
 
 PLAN_FILE = "plan.json"
+SEALED_MARK = b'"sealed"'
+"""What is in the line of a sealed task."""
 """What an unfinished folder is to hold."""
 
 
@@ -65,13 +69,37 @@ def read_trajectories(folders: Iterable[Path]) -> Iterator[tuple[Path, Trajector
         with path.open("rb") as lines:
             for number, line in enumerate(lines, start=1):
                 try:
-                    trajectory = Trajectory.model_validate_json(line)
+                    trajectory = parse_line(line)
+                except InvalidSeal as error:
+                    raise InvalidFolder(f"{path}, line {number}: {error}") from None
                 except ValidationError as error:
                     raise InvalidFolder(f"{path}, line {number}: {error.errors()[0]['msg']}") from None
                 if trajectory.id in found_in:
                     raise InvalidFolder(f"{trajectory.id} is in {found_in[trajectory.id]} and again in {folder}")
                 found_in[trajectory.id] = folder
                 yield folder, trajectory
+
+
+def parse_line(line: bytes) -> Trajectory:
+    """A line of a folder as a trajectory, with the words of a sealed task. Raises ValidationError, InvalidSeal."""
+    if SEALED_MARK not in line:
+        return Trajectory.model_validate_json(line)
+    try:
+        value = unseal_trajectory(json.loads(line))
+    except ValueError as error:
+        raise InvalidSeal(f"it cannot be read: {error}") from None
+    return Trajectory.model_validate_json(json.dumps(value))
+
+
+def format_line(trajectory: Trajectory) -> bytes:
+    """A trajectory as a line of a folder; the words of a sealed task are encrypted, and no tokens are kept."""
+    seal = Seal.of(trajectory.task)
+    if seal is None:
+        return trajectory.model_dump_json().encode() + b"\n"
+    proposals = tuple(tuple(map(strip_token_data, offered)) for offered in trajectory.proposals)  # tokens are text too
+    whole = trajectory.model_copy(update={"proposals": proposals})
+    value = seal.seal(whole.model_dump(mode="json"), trajectory.task)
+    return json.dumps(value, ensure_ascii=False).encode() + b"\n"
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -141,7 +169,7 @@ class TrajectoryFolderWriter:
             (self._unfinished / path).write_bytes(content)
             self._files[path] = ExportedFile(path=path, sha256=ref.sha256, size=len(content))
         with (self._unfinished / TRAJECTORIES).open("ab") as lines:
-            lines.write(trajectory.model_dump_json().encode() + b"\n")
+            lines.write(format_line(trajectory))
         self._count(trajectory)
 
     def finish(self, *, at: datetime, pool: str | None = None, **more: JsonValue) -> ExportManifest:
@@ -180,8 +208,8 @@ class TrajectoryFolderWriter:
         with (self._unfinished / TRAJECTORIES).open("r+b") as lines:
             for line in lines:
                 try:
-                    trajectory = Trajectory.model_validate_json(line)
-                except ValidationError:
+                    trajectory = parse_line(line)
+                except (ValidationError, InvalidSeal):
                     break
                 if not line.endswith(b"\n") or not self._register_existing(trajectory):
                     break
@@ -206,8 +234,9 @@ class TrajectoryFolderWriter:
 
 
 def _referenced_blobs(trajectory: Trajectory) -> Iterator[tuple[BlobRef, bool]]:
-    """The files a trajectory refers to, and whether it is nothing without them."""
+    """The files a trajectory refers to, and whether it is nothing without them; no prompts of a sealed task."""
     for picture in trajectory_images(trajectory):
         yield picture, True
-    for ref in (*trajectory_files(trajectory), *trajectory_prompts(trajectory)):
+    prompts = () if Seal.of(trajectory.task) is not None else trajectory_prompts(trajectory)
+    for ref in (*trajectory_files(trajectory), *prompts):
         yield ref, False

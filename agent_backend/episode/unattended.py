@@ -33,6 +33,8 @@ from protocol.messages.events import (
     Resample,
     Thinking,
 )
+from protocol.trajectory.sealing import without_sealed_text
+from protocol.trajectory.tasks import Task
 
 PAGE_ENDED, TIME_LIMIT_REACHED = "the page has ended by itself", "the time of the page's task is over"
 SERVER_FAULTS = (PolicyUnavailable, PolicyMisconfigured)
@@ -67,7 +69,7 @@ async def run_unattended(
         policy,
         on_event,
         replace(limits, max_invalid_replies=MAX_INVALID_REPLIES, ends_with_page=True),
-        machine_task=fill_task_secrets,
+        machine_task=_machine_task,
     )
     running = asyncio.create_task(runner.run())
     running.add_done_callback(lambda _: wakeup.set())
@@ -85,6 +87,11 @@ async def run_unattended(
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
     return store
+
+
+def _machine_task(task: Task) -> Task:
+    """The task as its machine gets it. Raises SecretMissing."""
+    return without_sealed_text(fill_task_secrets(task))
 
 
 class UnattendedController:

@@ -11,12 +11,15 @@ from pydantic import AfterValidator, SecretStr
 
 from agent_backend.interfaces import SaveBlob, discard_blob
 from agent_backend.judges.judge import Judge, VerifierJudge
+from agent_backend.judges.key_point_requests import KeyPointReply, KeyPointRequests
 from agent_backend.policy.completions import CompletionsClient, RequestTimeouts
 from agent_backend.policy.openai_chat import ReadBlob, openai_message, validate_url
 from agent_backend.policy.samples import Sample, Samples
 from protocol.base import FrozenModel
+from protocol.benchmarks.forms import BENCHMARK
 from protocol.blobs import BlobRef
 from protocol.dialects.dialect import ChatMessage, ImagePart
+from protocol.evaluation.answer_matching import is_same_answer
 from protocol.evaluation.judge_prompts import (
     JudgePrompt,
     build_answer_prompt,
@@ -27,13 +30,19 @@ from protocol.evaluation.judge_prompts import (
 )
 from protocol.evaluation.judge_replies import SampledToken, aggregate_votes, parse_vote
 from protocol.evaluation.judgements import Judgement, JudgeRef, JudgeSettings, NoScoreReason
+from protocol.trajectory.sealing import Seal
 from protocol.trajectory.trajectories import Trajectory
 
 TOP_LOGPROBS = 5
 """Tokens a place whose logprobs are asked for: the most that common servers give."""
 NO_ANSWER_MESSAGE = "The agent gave no answer."
+SAME_ANSWER_MESSAGE = "The answer is the reference answer, written in another way at most."
 JUDGE_TIMEOUTS = RequestTimeouts(token=120.0, total=300.0)
 """A judge reads long prompts, and nobody waits at a desk for it."""
+
+
+class ScreenLost(Exception):
+    """A picture of an attempt is gone."""
 
 
 class JudgeEndpoint(FrozenModel):
@@ -62,42 +71,85 @@ class ModelJudge:
 
     async def judge(self, trajectory: Trajectory, *, blob: ReadBlob, save_blob: SaveBlob = discard_blob) -> Judgement:
         """See `Judge.judge`."""
-        images = self._endpoint.settings.images
-        if self.ref.kind == "outcome_model":
-            messages = build_outcome_prompt(trajectory, images=images)
-        elif self.ref.kind == "screen":
-            if not success_criteria(trajectory.task):
-                return self._judgement(trajectory, "no_criteria")
-            messages = build_screen_prompt(trajectory, images=images)
-        elif not reference_answers(trajectory.task):
-            return self._judgement(trajectory, "no_reference")
-        elif not trajectory.answer.strip():
-            return self._judgement(trajectory, 0.0, words=NO_ANSWER_MESSAGE)
-        else:
-            messages = build_answer_prompt(trajectory.task, trajectory.answer)
+        if Seal.of(trajectory.task) is not None:  # what is asked and said repeats its words
+            judgement = await self._judge(trajectory, blob, discard_blob)
+            votes = tuple(vote.model_copy(update={"words": ""}) for vote in judgement.votes)
+            return judgement.model_copy(update={"words": "", "votes": votes, "prompt": None})
+        return await self._judge(trajectory, blob, save_blob)
+
+    async def _judge(self, trajectory: Trajectory, blob: ReadBlob, save_blob: SaveBlob) -> Judgement:
         try:
-            pictures = await _pictures(messages, blob)
-        except KeyError:
+            if self.ref.kind == "screen" and self._endpoint.settings.method == "key_points":
+                return await self._judge_key_points(trajectory, blob, save_blob)
+            messages = self._messages(trajectory)
+            if isinstance(messages, Judgement):
+                return messages
+            return await self._ask_for_votes(trajectory, messages, blob, save_blob)
+        except ScreenLost:
             return self._judgement(trajectory, "screen_lost")
-        return await self._ask_model(trajectory, messages, pictures, save_blob)
+
+    def _messages(self, trajectory: Trajectory) -> tuple[ChatMessage, ...] | Judgement:
+        """What the model is asked, or what is known without it."""
+        images, task = self._endpoint.settings.images, trajectory.task
+        match self.ref.kind:
+            case "outcome_model":
+                return build_outcome_prompt(trajectory, images=images)
+            case "screen" if not success_criteria(task):
+                return self._judgement(trajectory, "no_criteria")
+            case "screen":
+                return build_screen_prompt(trajectory, images=images)
+        references = reference_answers(task)
+        if not references:
+            return self._judgement(trajectory, "no_reference")
+        if not trajectory.answer.strip():
+            return self._judgement(trajectory, 0.0, words=NO_ANSWER_MESSAGE)
+        if BENCHMARK in task.parameters and is_same_answer(trajectory.answer, references):
+            return self._judgement(trajectory, 1.0, words=SAME_ANSWER_MESSAGE)
+        return build_answer_prompt(task, trajectory.answer)
 
     async def aclose(self) -> None:
         """Close the connections to the server."""
         await self._completions.aclose()
 
-    async def _ask_model(
-        self,
-        trajectory: Trajectory,
-        messages: tuple[ChatMessage, ...],
-        pictures: dict[BlobRef, bytes],
-        save_blob: SaveBlob,
-    ) -> Judgement:
-        started, settings = time.monotonic(), self._endpoint.settings
+    async def _judge_key_points(self, trajectory: Trajectory, blob: ReadBlob, save_blob: SaveBlob) -> Judgement:
+        """See `protocol.evaluation.key_points`. Raises ScreenLost."""
+        settings = self._endpoint.settings
+        asked = KeyPointRequests(lambda messages: self._reply(messages, blob))
+        messages = await asked.verdict_prompt(trajectory, threshold=settings.rating_threshold, most=settings.images)
+        if isinstance(messages, str):
+            return self._judgement(trajectory, messages)
+        judgement = await self._ask_for_votes(trajectory, messages, blob, save_blob)
+        prompt, written = judgement.prompt_tokens, judgement.completion_tokens
+        return judgement.model_copy(
+            update={
+                "prompt_tokens": None if prompt is None else prompt + asked.prompt_tokens,
+                "completion_tokens": None if written is None else written + asked.completion_tokens,
+            }
+        )
+
+    async def _reply(self, messages: tuple[ChatMessage, ...], blob: ReadBlob) -> KeyPointReply:
+        """One reply at temperature 0."""
+        request = await self._request(messages, blob) | {"n": 1, "temperature": 0.0}
+        samples = await self._completions.sample(request, _ignore_progress)
+        replies = samples.finished()[:1]
+        return KeyPointReply(
+            text=replies[0].text if replies else "",
+            prompt_tokens=len(samples.prompt_token_ids or ()),
+            completion_tokens=_completion_tokens(replies) or 0,
+        )
+
+    async def _request(self, messages: tuple[ChatMessage, ...], blob: ReadBlob) -> dict[str, Any]:
+        """Raises ScreenLost."""
+        settings = self._endpoint.settings
+        try:
+            pictures = await _pictures(messages, blob)
+        except KeyError as error:
+            raise ScreenLost from error
 
         async def picture(ref: BlobRef) -> bytes:
             return pictures[ref]
 
-        request: dict[str, Any] = {
+        return {
             "model": self._endpoint.model,
             "messages": [await openai_message(message, picture) for message in messages],
             "stream": True,
@@ -108,6 +160,13 @@ class ModelJudge:
             "top_logprobs": TOP_LOGPROBS,
             "return_token_ids": True,
         }
+
+    async def _ask_for_votes(
+        self, trajectory: Trajectory, messages: tuple[ChatMessage, ...], blob: ReadBlob, save_blob: SaveBlob
+    ) -> Judgement:
+        """Raises ScreenLost."""
+        started, settings = time.monotonic(), self._endpoint.settings
+        request = await self._request(messages, blob)
         samples = await self._completions.sample(request, _ignore_progress)
         prompt, data = JudgePrompt(
             judge=self.ref, model=self._endpoint.model, settings=settings, messages=messages

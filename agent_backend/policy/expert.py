@@ -33,12 +33,28 @@ EPISODE_ENDED = ExpertSuggestion(
 )
 
 
+Oracle = Callable[[Task, tuple[Step, ...]], ExpertSuggestion | None]
+"""What a task's own solution would do after these steps."""
+
+
+def no_oracle(task: Task, steps: tuple[Step, ...]) -> ExpertSuggestion | None:
+    """Knows nothing."""
+    return None
+
+
 class ExpertPolicy:
     """Offers what `advise` says: the one machine of one episode, asked at every decision point."""
 
-    def __init__(self, ref: PolicyRef, suggest_expert_action: Callable[[], Awaitable[ExpertSuggestion | None]]) -> None:
+    def __init__(
+        self,
+        ref: PolicyRef,
+        suggest_expert_action: Callable[[], Awaitable[ExpertSuggestion | None]],
+        oracle: Oracle = no_oracle,
+    ) -> None:
+        """`oracle` knows what the task itself brings along, and is asked where the machine's expert is silent."""
         self.ref = ref
         self._suggest_expert_action = suggest_expert_action
+        self._oracle = oracle
         self._dialect = get_dialect(ref.dialect)
 
     async def propose(
@@ -60,6 +76,7 @@ class ExpertPolicy:
             page = observation.page
             timed_out = page is not None and page.truncated
             suggestion = None if timed_out else await self._suggest_expert_action()
+            suggestion = suggestion or (None if timed_out else self._oracle(task, steps))
             suggestion = suggestion or (EPISODE_ENDED if page is not None and page.over else NO_SUGGESTION)
         except BridgeError as error:
             raise PolicyError(f"the scripted expert could not be asked: {error}") from error

@@ -42,7 +42,7 @@ from agent_backend.rollout.progress import ProgressFile
 from agent_backend.rollout.rewards import RewardDecider, open_judges, rewarded
 from agent_backend.rollout.runner import RolloutRunner
 from agent_backend.rollout.streaming import AttemptStream, NewestWeights, stream_plan
-from agent_backend.rollout.task_sources import choose_tasks, open_source
+from agent_backend.rollout.task_sources import check_publishable, choose_tasks, open_source
 from agent_backend.trajectory_folders import TrajectoryFolderWriter
 from protocol.base import JsonObject
 from protocol.trajectory.export_folders import ExportManifest
@@ -100,7 +100,9 @@ async def stream(arguments: argparse.Namespace, inbox: Path) -> None:
         source = open_source(plan, bridge)
 
         async def page(seed: int) -> tuple[Task, ...]:
-            return choose_tasks(plan, await source.tasks(seed))
+            tasks = choose_tasks(plan, await source.tasks(seed))
+            check_publishable(tasks)
+            return tasks
 
         await AttemptStream(
             attempt_runner=attempt_runner,

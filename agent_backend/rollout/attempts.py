@@ -12,11 +12,14 @@ from agent_backend.episode.commands import count_invalid_replies, current_page
 from agent_backend.episode.in_memory_store import InMemoryEpisodeStore
 from agent_backend.episode.limits import RunnerLimits
 from agent_backend.episode.unattended import MAX_INVALID_REPLIES, run_unattended
-from agent_backend.episode.unattended_secrets import without_secrets
+from agent_backend.episode.unattended_secrets import fill_task_secrets, without_secrets
 from agent_backend.interfaces import Policy
+from agent_backend.rollout.verifier_checks import judge_again
 from protocol.actions.types import FINAL_ACTIONS
 from protocol.blobs import BlobRef
+from protocol.harbor.task_folders import HARBOR
 from protocol.messages.events import EpisodeState
+from protocol.trajectory.sealing import without_sealed_text
 from protocol.trajectory.steps import step_policies
 from protocol.trajectory.tasks import Task
 from protocol.trajectory.trajectories import Trajectory
@@ -126,10 +129,16 @@ async def run_episode(
         if page is not None and page.verifier_error is not None:
             return AttemptResult(None, page.verifier_error, {}, VerifierFailed.code)
         return AttemptResult(None, store.state.error, {})
-    verdict = store.state.verdict
+    verdict, trajectory = store.state.verdict, build_trajectory(store)
     if verdict is not None and verdict.error:
-        return AttemptResult(None, verdict.reason, {}, verdict.error)
-    return AttemptResult(build_trajectory(store), "", store.blobs)
+        judged = None
+        if verdict.error == VerifierFailed.code and HARBOR in task.parameters:  # what judges lay where the policy acted
+            judged = await judge_again(machine, without_sealed_text(fill_task_secrets(task)), store.state.answer)
+        if judged is None:
+            return AttemptResult(None, verdict.reason, {}, verdict.error)
+        outcome = "success" if judged.success else "failure"
+        trajectory = trajectory.model_copy(update={"verdict": judged, "outcome": outcome})
+    return AttemptResult(trajectory, "", store.blobs)
 
 
 def build_trajectory(store: InMemoryEpisodeStore) -> Trajectory:

@@ -12,6 +12,7 @@ from agent_backend.policy.expert import ExpertPolicy
 from agent_backend.policy.openai_chat import PolicyEndpoint
 from agent_backend.policy.providers import ClosablePolicy, open_policy
 from agent_backend.rollout.attempts import PolicyFactory
+from agent_backend.rollout.oracles import task_oracle
 from agent_backend.rollout.plan import RolloutPlan
 from agent_backend.rollout.task_sources import read_source
 from protocol.dialects.prompt_template import PromptTemplate
@@ -33,7 +34,8 @@ def add_task_options(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--tasks",
         metavar="SOURCE",
-        help="in place of --suite: pool:NAME, a Harbor folder, a folder or zip of them, JSON Lines, OSWorld's",
+        help="in place of --suite: pool:NAME, a Harbor folder, a folder or zip of them, JSON Lines, OSWorld's, or a "
+        "benchmark's",
     )
     what.add_argument("--max-steps", type=int, help="most steps of every attempt, beyond the tasks' own too")
     what.add_argument("--task", action="append", default=[], help="only this one; may be given again")
@@ -240,7 +242,7 @@ def policy_factory_of(arguments: argparse.Namespace) -> tuple[PolicyFactory, Clo
     """Who proposes; and what must be closed in the end."""
     ref = _policy_ref(arguments)
     if arguments.expert:
-        return (lambda machine: ExpertPolicy(ref, machine.suggest_expert_action)), None
+        return (lambda machine: ExpertPolicy(ref, machine.suggest_expert_action, task_oracle)), None
     policy = open_policy(
         PolicyEndpoint(
             base_url=arguments.model_url,

@@ -1,4 +1,5 @@
-"""Where the tasks of attempts come from: a bundled suite, a pool, a file, OSWorld's files, Harbor's folders."""
+"""Where the tasks of attempts come from: a bundled suite, a pool, a file, OSWorld's files, Harbor's folders, files of
+published benchmarks."""
 
 import hashlib
 import itertools
@@ -12,11 +13,14 @@ from pydantic import ValidationError
 
 from agent_backend.episode.unattended_secrets import check_task_secrets
 from agent_backend.errors import AgentError
+from agent_backend.rollout.benchmark_files import TABLES, BenchmarkReader, find_row_files, table_rows
 from agent_backend.rollout.plan import RolloutPlan
 from agent_backend.rollout.pool_tasks import is_pool, read_pool
+from protocol.benchmarks.forms import FormError
 from protocol.harbor.dockerfile import CONTAINER_IMAGE
 from protocol.harbor.errors import FolderError
 from protocol.harbor.task_folders import read_task_archive, read_task_folders
+from protocol.trajectory.sealing import SEALED
 from protocol.trajectory.tasks import Task, TaskVariant, task_kind
 from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import InvalidAction, UnknownTask
@@ -132,18 +136,35 @@ def _with_seed(task: Task, seed: int) -> Task:
     return task.model_copy(update=more)
 
 
+def check_publishable(tasks: Iterable[Task]) -> None:
+    """Raises InvalidSource for tasks whose words may be kept nowhere but sealed: no pool and no trainer takes them."""
+    sealed = next((task.id for task in tasks if SEALED in task.parameters), None)
+    if sealed is not None:
+        message = f"the words of {sealed} are sealed: such tasks are attempted by rollouts and evaluations alone"
+        raise InvalidSource(message, "sealed_tasks")
+
+
 def read_tasks(path: Path, image: str | None = None) -> tuple[Task, ...]:
-    """The tasks of a Harbor folder, a folder or zip archive of them, a JSON Lines file, or a JSON file with one task, a
-    list of tasks, or OSWorld's. `image` is that of the machines they are for. Raises InvalidSource."""
+    """The tasks of a Harbor folder, a folder or zip archive of them, a JSON Lines file, a JSON file with one task, a
+    list of tasks, or OSWorld's, or of a benchmark's file or the folder in which it lies.
+
+    `image` is that of the machines they are for. Raises InvalidSource.
+    """
     containers = image == CONTAINER_IMAGE
     try:
-        if path.is_dir():
-            tasks = tuple(read_task_folders(path, containers=containers))
+        files = find_row_files(path) if path.is_dir() else (path,)
+        reader = BenchmarkReader.of(path if path.is_dir() else path.parent, containers=containers)
+        if not files:
+            tasks = tuple(map(reader.harbor_task, read_task_folders(path, containers=containers)))
         elif path.suffix == ".zip":
-            tasks = tuple(_archived(_read_bytes(path), containers))
+            tasks = tuple(map(reader.harbor_task, _archived(_read_bytes(path), containers)))
         else:
-            tasks = tuple(_task_of(path, place, value) for place, value in _values(path))
-    except FolderError as error:
+            tasks = tuple(
+                _task_of(file, place, value, number, reader)
+                for file in files
+                for number, place, value in _numbered(file)
+            )
+    except (FolderError, FormError) as error:
         raise InvalidSource(f"{path}: {error}", error.code) from None
     if not tasks:
         raise InvalidSource(f"{path} holds no task")
@@ -204,6 +225,12 @@ def _archived(data: bytes, containers: bool) -> Iterator[Task]:
         yield found
 
 
+def _numbered(path: Path) -> Iterator[tuple[int, str, Any]]:
+    """The rows of a file, each with its number from 1 and its place in the file."""
+    rows = table_rows(_read_bytes(path), path.suffix) if path.suffix in TABLES else _values(path)
+    yield from ((number, place, row) for number, (place, row) in enumerate(rows, 1))
+
+
 def _values(path: Path) -> Iterator[tuple[str, Any]]:
     """The JSON values of a file, each with its place: the line, or the place in a list."""
     data = _read_bytes(path)
@@ -224,14 +251,29 @@ def _parsed(path: Path, data: bytes, place: str) -> Any:
         raise InvalidSource(f"{path}, {place}: it is no JSON: {error}") from None
 
 
-def _task_of(path: Path, place: str, value: Any) -> Task:
-    """A task of ours, or of OSWorld, whose start state and evaluator are kept with it."""
+def _task_of(path: Path, place: str, value: Any, number: int, reader: BenchmarkReader) -> Task:
+    """A task of ours, of a benchmark, or of OSWorld, whose start state and evaluator are kept with it."""
+    if isinstance(value, dict):
+        try:
+            found = reader.task(value, number)
+        except (FolderError, FormError) as error:
+            raise InvalidSource(f"{path}, {place}: {error}", error.code) from None
+        if found is not None:
+            return found
     if isinstance(value, dict) and all(name in value for name in OSWORLD_PARTS):
         others = {name: each for name, each in value.items() if name not in ("id", "instruction")}
-        value = {"id": value["id"], "instruction": value["instruction"], "parameters": {"osworld": others}}
+        parameters = {"osworld": others, **_recorded_oracle(path, place, value, reader)}
+        value = {"id": value["id"], "instruction": value["instruction"], "parameters": parameters}
     try:
         return Task.model_validate_json(json.dumps(value))
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         reason = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
         raise InvalidSource(f"{path}, {place}: {reason}") from None
+
+
+def _recorded_oracle(path: Path, place: str, value: dict[str, Any], reader: BenchmarkReader) -> dict[str, Any]:
+    try:
+        return reader.oracle("osworld", value["id"])
+    except FormError as error:
+        raise InvalidSource(f"{path}, {place}: {error}", error.code) from None

@@ -39,6 +39,7 @@ from protocol.dialects.prompts import Prompt
 from protocol.messages.events import DurableEvent, EpisodeChanged, EpisodeState, StepAdded
 from protocol.trajectory.mcp_servers import environment_secrets
 from protocol.trajectory.proposals import Proposal
+from protocol.trajectory.sealing import SEALED
 from protocol.trajectory.secret_masks import mask_json
 from protocol.trajectory.steps import Step
 
@@ -93,7 +94,7 @@ class SpanTracer:
         attributes |= {"gen_ai.operation.name": "chat", "gen_ai.conversation.id": state.id}
         if reasons := [one.finish_reason for one in request.proposals if one.finish_reason]:
             attributes["gen_ai.response.finish_reasons"] = reasons
-        if self._content:
+        if self._has_content(state):
             attributes["gen_ai.input.messages"] = self._text(_input_messages(request.prompt))
             attributes["gen_ai.output.messages"] = self._text([_output_message(one) for one in request.proposals])
         name = f"chat {request.model.model}"
@@ -104,6 +105,10 @@ class SpanTracer:
             self._step(state, event.step)
         elif isinstance(event, EpisodeChanged) and event.status in ("finished", "left"):
             self._episode(state)
+
+    def _has_content(self, state: EpisodeState) -> bool:
+        """Whether spans of an episode have texts: those of a sealed task never have."""
+        return self._content and SEALED not in state.task.parameters
 
     def flush(self) -> None:
         # The exporter retries a dead collector for longer than FLUSH_SECONDS.
@@ -123,7 +128,7 @@ class SpanTracer:
             "pilothouse.step.actor": step.actor,
             "pilothouse.step.decision": step.decision,
         }
-        if self._content:
+        if self._has_content(state):
             after = step.after.text if step.after is not None else None
             attributes["gen_ai.tool.call.arguments"] = self._text(step.action.model_dump(mode="json", exclude={"kind"}))
             attributes["gen_ai.tool.call.result"] = self._text(step.error.message if step.error else after or "")
@@ -148,7 +153,7 @@ class SpanTracer:
             attributes["gen_ai.agent.version"] = policy.revision
         if state.verdict is not None:
             attributes["pilothouse.verdict.success"] = bool(state.verdict.success)
-        if self._content:
+        if self._has_content(state):
             attributes["gen_ai.input.messages"] = self._text([_message("user", state.task.instruction)])
             attributes["gen_ai.output.messages"] = self._text([_message("assistant", state.answer)])
         error = "machine_failed" if state.error else ""

@@ -24,6 +24,7 @@ from agent_backend.benchmark.manifest import (
 )
 from agent_backend.benchmark.run_lock import RUN_LOCK_FILE, is_locked
 from agent_backend.rollout.attempt_log import read_records
+from agent_backend.rollout.oracles import task_oracle
 from agent_backend.rollout.progress import cancel_path, progress_path
 from agent_backend.trajectory_folders import InvalidFolder
 from annotation_app.accounts.models import Role, User
@@ -281,6 +282,8 @@ def has_script(task: TaskDefinition, names: Mapping[str, tuple[str, ...]]) -> bo
     """Whether a task has a script; `names` as `scripted_names` gives them."""
     if task.suite is not None:
         return task.name in names.get(task.suite, ())
+    if task_oracle(task, ()) is not None:
+        return True
     if isinstance(site_task := task.parameters.get(SITE_TASK), dict):
         return bool(site_task.get("script"))
     folder = task.parameters.get(HARBOR)

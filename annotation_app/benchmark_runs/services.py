@@ -308,7 +308,7 @@ def _uploaded(run: BenchmarkRunIn) -> TaskFile:
         file = Path(folder, name)
         file.write_text(run.file)
         try:
-            tasks = read_tasks(file)
+            tasks = read_tasks(file, run.image)
         except InvalidSource as error:
             raise Invalid(str(error).replace(f"{file}", name), code=error.code, field="file") from None
     server_secrets_check(tasks, pool="")

@@ -10,7 +10,7 @@ from django.conf import settings
 from agent_backend.errors import AgentError
 from agent_backend.rollout.options import add_expert_task_options, build_plan, check_options
 from agent_backend.rollout.pool_tasks import is_pool
-from agent_backend.rollout.task_sources import list_tasks, read_tasks, tasks_checksum
+from agent_backend.rollout.task_sources import check_publishable, list_tasks, read_tasks, tasks_checksum
 from annotation_app.errors import Conflict, Invalid
 from protocol.trajectory.tasks import Task
 from vm_bridge.api.client import BridgeClient
@@ -31,7 +31,9 @@ class ChosenTasks:
 def read_task_file(path: Path, image: str) -> tuple[Task, ...]:
     """The tasks of a file or folder for machines of an image. Raises Invalid with the code of what is wrong with it."""
     try:
-        return read_tasks(path, image)
+        tasks = read_tasks(path, image)
+        check_publishable(tasks)
+        return tasks
     except AgentError as error:
         raise Invalid(str(error), code=error.code) from error
 
@@ -62,4 +64,6 @@ def choose_source_tasks(parser: argparse.ArgumentParser, arguments: argparse.Nam
 
 async def _list_tasks(arguments: argparse.Namespace) -> tuple[Task, ...]:
     async with BridgeClient(arguments.bridge, settings.ENV.bridge_master) as bridge:
-        return await list_tasks(build_plan(arguments), bridge)
+        tasks = await list_tasks(build_plan(arguments), bridge)
+        check_publishable(tasks)
+        return tasks

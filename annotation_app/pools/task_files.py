@@ -1,4 +1,5 @@
-"""Tasks from uploaded files: tables, JSON Lines, OSWorld's own, Harbor's folders; pure, every fault with its row."""
+"""Tasks from uploaded files: tables, JSON Lines, OSWorld's own, Harbor's folders, rows of published benchmarks; pure,
+every fault with its row."""
 
 import json
 import re
@@ -9,11 +10,15 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from annotation_app.pools.spreadsheet_reader import Cells, TableFault, csv_cells, workbook_cells
 from protocol.base import FrozenModel, find_json_error
+from protocol.benchmarks.forms import FolderSettings, FormError
+from protocol.benchmarks.questions import is_question
+from protocol.benchmarks.repositories import is_repository_task, repository_task
+from protocol.benchmarks.web_tasks import is_web_task, website_task
 from protocol.harbor.dockerfile import CONTAINER_IMAGE
 from protocol.harbor.errors import FolderError
 from protocol.harbor.task_folders import read_task_archive
+from protocol.spreadsheets import Cells, TableFault, csv_cells, workbook_cells
 from protocol.trajectory.observations import Platform
 from protocol.trajectory.tasks import Task
 
@@ -72,7 +77,7 @@ def task_file_read(data: bytes, kind: UploadFormat, platform: Platform, image: s
     readers: dict[UploadFormat, Callable[[bytes], Iterator[tuple[int, dict[str, Any] | _InvalidRow]]]] = {
         "csv": lambda data: _table_rows(csv_cells(data, wanted="instruction")),
         "xlsx": lambda data: _table_rows(workbook_cells(data)),
-        "jsonl": _json_rows,
+        "jsonl": partial(_benchmark_rows, containers=image == CONTAINER_IMAGE),
         "osworld": _osworld_rows,
         "harbor": partial(_harbor_rows, containers=image == CONTAINER_IMAGE),
     }
@@ -160,6 +165,28 @@ def _json_rows(data: bytes) -> Iterator[tuple[int, dict[str, Any] | _InvalidRow]
     for row, line in enumerate(lines, start=1):
         if line.strip():
             yield row, _json_object(line)
+
+
+def _benchmark_rows(data: bytes, *, containers: bool) -> Iterator[tuple[int, dict[str, Any] | _InvalidRow]]:
+    """JSON rows, in which those in the form of a published benchmark are tasks."""
+    for row, found in _json_rows(data):
+        yield row, found if isinstance(found, _InvalidRow) else _published_task(found, containers)
+
+
+def _published_task(row: dict[str, Any], containers: bool) -> dict[str, Any] | _InvalidRow:
+    """The task of a benchmark's row, or the row itself."""
+    try:
+        if is_question(row):
+            return _InvalidRow("its words are sealed: such tasks are attempted by rollouts and evaluations alone")
+        if is_web_task(row):
+            task = website_task(row, FolderSettings())
+        elif is_repository_task(row):
+            task = repository_task(row, FolderSettings(), containers=containers)
+        else:
+            return row
+    except (FormError, FolderError) as error:
+        return _InvalidRow(str(error))
+    return task.model_dump(mode="json", exclude_defaults=True) | {"platform": task.platform}
 
 
 def _json_list(value: Any) -> Iterator[tuple[int, dict[str, Any] | _InvalidRow]]:

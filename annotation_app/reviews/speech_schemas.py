@@ -39,12 +39,14 @@ class ThoughtOut(FrozenModel):
 
 
 class TimelineStep(FrozenModel):
-    """When a step began and ended (seconds of the session), and its thought as reviewers left it."""
+    """When a step began and ended (seconds of the session), its thought as reviewers left it, and the element that was
+    clicked, in words; empty where the program did not tell."""
 
     index: int
     begin: float
     end: float
     thought: str
+    element: str = ""
 
 
 class ThoughtRevisionOut(FrozenModel):

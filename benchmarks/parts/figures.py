@@ -44,7 +44,7 @@ GUARANTEES: Mapping[str, object] = {
     "harbor_export_oracle_pass_share": 1.0,
     "harbor_noop_pass_share": 0,
     "harbor_runner": "harbor",
-    "infrastructure_apart": True,
+    "tasks.infrastructure_apart": True,
     "inspect_ok": True,
     "mcp_ok": True,
     "openenv_ok": True,
@@ -72,8 +72,10 @@ GUARANTEES: Mapping[str, object] = {
     "canaries_found": 0,
     "upload_resumed_bytes_twice": 0,
     "upload_repeated_parts": 0,
+    "sealed_texts_found": 0,
 }
-"""Figures with only one right value; None or "absent": not measured."""
+"""Figures with only one right value; None or "absent": not measured. `BENCHMARK.FIGURE` is a figure of one benchmark
+alone, here and below."""
 COMPLETE: Mapping[str, str] = {
     "bad_folders_refused": "bad_folders",
     "bad_inputs_named": "bad_inputs",
@@ -84,6 +86,11 @@ COMPLETE: Mapping[str, str] = {
     "kills_survived": "kills",
     "controls_found": "controls",
     "planted_defects_refused": "planted_defects",
+    "oracle_pass": "benchmarks",
+    "noop_fail": "benchmarks",
+    "exploit_fail": "benchmarks",
+    "benchmarks.infrastructure_apart": "benchmarks",
+    "grader_replies_right": "grader_replies",
 }
 """Counts that must equal another count."""
 MOST: Mapping[str, float] = {
@@ -111,7 +118,7 @@ MOST: Mapping[str, float] = {
     "recorder.cpu_share": 0.15,
     "recorder.rss_mb": 300,
 }
-"""Figures that may not be larger; `BENCHMARK.FIGURE` bounds a figure of one benchmark alone."""
+"""Figures that may not be larger."""
 LEAST: Mapping[str, float] = {
     "duplicates_recall": 0.95,
     "duplicates_precision": 0.9,
@@ -188,10 +195,12 @@ def print_figures(benchmark: str, figures: Mapping[str, object]) -> int:
     print(json.dumps({"benchmark": benchmark, **figures, "machine": describe_machine()}), flush=True)
     broken = {
         key: f"not {right}"
-        for key, right in GUARANTEES.items()
+        for name, right in GUARANTEES.items()
+        for key in [name.removeprefix(f"{benchmark}.")]
         if figures.get(key, right) not in (right, None, "absent")
     }
-    for key, whole in COMPLETE.items():
+    for name, whole in COMPLETE.items():
+        key = name.removeprefix(f"{benchmark}.")
         if key in figures and figures[key] != figures[whole]:
             broken[key] = f"not {figures[whole]} ({whole})"
     for key, value in figures.items():

@@ -21,6 +21,8 @@ from protocol.trajectory.trajectories import Trajectory, without_undone_steps
 MAX_OUTPUT = 4_000
 """Longest output of an act that is shown (characters); the middle of a longer one is left out."""
 MAX_THOUGHT = 8_000
+SOLUTION_PARAMETERS = ("oracle",)
+"""Further parameters that tell how a task is solved."""
 
 OUTCOME_INSTRUCTIONS = """You judge whether an agent did a task on a {platform}. You are given the task, a record of \
 what the agent thought and did, step by step, with what its actions printed, and its last screens.
@@ -87,7 +89,7 @@ def build_outcome_prompt(trajectory: Trajectory, *, images: int) -> tuple[ChatMe
     whole = without_undone_steps(trajectory)
     parts = [f"Task: {break_special_tokens(whole.task.instruction)}", *(_describe_step(step) for step in whole.steps)]
     parts.append(_describe_end(whole))
-    fenced, fence = _fence_text("\n\n".join(parts))
+    fenced, fence = fence_text("\n\n".join(parts))
     content: list[TextPart | ImagePart] = [
         TextPart(text=f"{OUTCOME_INSTRUCTIONS.format(platform=whole.task.platform, fence=fence)}\n\n{fenced}")
     ]
@@ -103,8 +105,8 @@ def build_answer_prompt(task: Task, answer: str) -> tuple[ChatMessage, ...]:
         raise ValueError("the task has no reference answer")
     sections = [f"Question: {break_special_tokens(task.instruction)}"]
     sections += [f"Reference answer: {break_special_tokens(reference)}" for reference in references]
-    sections.append(f"The agent's answer: {break_special_tokens(answer)}")
-    fenced, fence = _fence_text("\n\n".join(sections))
+    sections.append(f"The agent's answer: {_as_one_section(answer)}")
+    fenced, fence = fence_text("\n\n".join(sections))
     text = f"{ANSWER_INSTRUCTIONS.format(fence=fence)}\n\n{fenced}\n\n{ANSWER_QUESTION}"
     return (ChatMessage(role="user", content=(TextPart(text=text),)),)
 
@@ -118,7 +120,7 @@ def build_screen_prompt(trajectory: Trajectory, *, images: int) -> tuple[ChatMes
     sections = [f"Task: {break_special_tokens(whole.task.instruction)}"]
     sections += [f"Criterion {number}: {break_special_tokens(text)}" for number, text in enumerate(criteria, 1)]
     sections.append(_describe_end(whole))
-    fenced, fence = _fence_text("\n\n".join(sections))
+    fenced, fence = fence_text("\n\n".join(sections))
     content: list[TextPart | ImagePart] = [
         TextPart(text=f"{SCREEN_INSTRUCTIONS.format(platform=whole.task.platform, fence=fence)}\n\n{fenced}")
     ]
@@ -149,7 +151,7 @@ def _texts(task: Task, parameter: str) -> tuple[str, ...]:
 
 def without_references(task: Task) -> Task:
     """The task as who does it may know it: without what its judges go by, and without a site task's script."""
-    hidden = (REFERENCE_PARAMETER, CRITERIA_PARAMETER, SITE_TASK)
+    hidden = (REFERENCE_PARAMETER, CRITERIA_PARAMETER, SITE_TASK, *SOLUTION_PARAMETERS)
     parameters = {name: value for name, value in task.parameters.items() if name not in hidden}
     return task.model_copy(update={"parameters": parameters})
 
@@ -168,7 +170,7 @@ def final_screens(trajectory: Trajectory, *, limit: int) -> tuple[tuple[str, Blo
     return tuple(found[-limit:]) if limit else ()
 
 
-def _fence_text(text: str) -> tuple[str, str]:
+def fence_text(text: str) -> tuple[str, str]:
     """The text between two fences, and the fence."""
     fence = f"=== {hashlib.sha256(text.encode()).hexdigest()[:24]} ==="
     return f"{fence}\n{text}\n{fence}", fence
@@ -195,6 +197,11 @@ def _describe_end(trajectory: Trajectory) -> str:
     ended = "It was cut off here." if trajectory.truncated else "There it ended."
     answer = trajectory.answer
     return f"{ended} The agent's answer: {_truncate_middle(answer, MAX_OUTPUT)}" if answer else ended
+
+
+def _as_one_section(text: str) -> str:
+    """A text whose lines begin no section of a prompt: all but the first are indented."""
+    return "\n    ".join(break_special_tokens(text).splitlines())
 
 
 def _truncate_middle(text: str, limit: int) -> str:

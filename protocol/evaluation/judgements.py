@@ -69,7 +69,12 @@ class JudgeSettings(FrozenModel):
     temperature: float = Field(default=0.0, ge=0, le=2)
     max_tokens: int = Field(default=1024, ge=1, le=32_768)
     images: int = Field(default=5, ge=0, le=64)
-    """Screens it is shown, the last ones."""
+    """Screens it is shown, the last ones; by `key_points` those that show most."""
+    method: Literal["single", "key_points"] = "single"
+    """How a judge of screens goes on. single: it looks at the last ones once. key_points: it lists the task's key
+    points, rates every screen, and holds those that show much against the points; such a task needs no criteria."""
+    rating_threshold: int = Field(default=3, ge=1, le=5)
+    """From which rating on a screen is held against the key points."""
 
     @model_validator(mode="after")
     def _votes_differ(self) -> Self:

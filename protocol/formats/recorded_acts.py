@@ -19,6 +19,7 @@ from protocol.actions.inputs import (
     simplify_action,
 )
 from protocol.actions.keys import MODIFIERS, find_key
+from protocol.trajectory.elements import PointedElement
 
 CLICK_PIXELS = 5.0
 """How far the pointer may move while a button is down, or between two clicks of a double click."""
@@ -53,6 +54,8 @@ class PointerEvent(_Input):
 
     kind: Literal["pointer.move", "pointer.down", "pointer.up"]
     button: int = 0
+    element: PointedElement | None = None
+    """What was under the pointer, where its program told."""
 
 
 class WheelEvent(_Input):
@@ -106,6 +109,8 @@ class RecordedAct:
     started_ns: int
     ended_ns: int
     error_ns: int
+    element: PointedElement | None = None
+    """What was under the pointer when a button went down."""
 
 
 @dataclass(frozen=True)
@@ -252,11 +257,13 @@ def _point(event: _Input) -> Point:
 
 
 def _act(event: _Input, action: Any, ended_ns: int | None = None) -> RecordedAct:
-    return RecordedAct(action, event.t_ns, event.t_ns if ended_ns is None else ended_ns, event.t_error_ns)
+    element = event.element if isinstance(event, PointerEvent) else None
+    return RecordedAct(action, event.t_ns, event.t_ns if ended_ns is None else ended_ns, event.t_error_ns, element)
 
 
 def _joined(one: RecordedAct, other: RecordedAct, action: Any) -> RecordedAct:
-    return RecordedAct(action, one.started_ns, other.ended_ns, max(one.error_ns, other.error_ns))
+    error_ns = max(one.error_ns, other.error_ns)
+    return RecordedAct(action, one.started_ns, other.ended_ns, error_ns, one.element)
 
 
 def split_at_gaps(events: Iterable[RecordedEvent]) -> Iterator[list[RecordedEvent]]:

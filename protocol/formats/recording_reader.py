@@ -25,6 +25,7 @@ from protocol.formats.recorded_acts import (
 from protocol.formats.records import RowError
 from protocol.formats.row_readers import RowReader, SourceRow, imported_observation, validate_as, validate_trajectory
 from protocol.formats.spoken_thoughts import Speech, align_thoughts, describe_speech
+from protocol.trajectory.elements import ELEMENTS, StepElement
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.speech import LoudnessRun, step_thoughts
 from protocol.trajectory.steps import Step
@@ -178,6 +179,8 @@ def read(source_row: SourceRow) -> Trajectory:
     for name, kind in (("marks", "mark"), ("help", "help")):
         if notes := [_note(session, one) for one in session.events if isinstance(one, NoteEvent) and one.kind == kind]:
             details[name] = notes
+    if elements := _elements(placed):
+        details[ELEMENTS] = elements
     if speech is not None:
         details["speech"] = speech.model_dump(mode="json")
     if session.levels is not None:
@@ -211,6 +214,14 @@ def _is_own_hotkey(action: Any) -> bool:
     """Whether an act commands the recorder: Ctrl, Shift and Super with a letter of its own."""
     keys = set(action.keys) if isinstance(action, PressKeys) else set()
     return keys > OWN_HOTKEY_MODIFIERS and keys - OWN_HOTKEY_MODIFIERS <= OWN_HOTKEYS
+
+
+def _elements(placed: Sequence[PlacedAct]) -> list[dict[str, Any]]:
+    return [
+        StepElement(step=place, **one.act.element.model_dump(exclude={"late_ns"})).model_dump(mode="json")
+        for place, one in enumerate(placed)
+        if one.act.element is not None
+    ]
 
 
 def _note(session: _Session, event: NoteEvent) -> dict[str, Any]:

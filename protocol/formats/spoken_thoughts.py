@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from protocol.formats.recorded_acts import RecordedAct
-from protocol.trajectory.speech import Relation, Role, SpeechRecord, SpokenThought, join_words
+from protocol.trajectory.speech import CJK, Relation, Role, SpeechRecord, SpokenThought, join_words
 
 PAUSE_NS = 700_000_000
 """A pause in speech that ends a thought."""
@@ -101,11 +101,17 @@ EVALUATION = re.compile(
     re.IGNORECASE,
 )
 PROGRESSIVE = re.compile(r"(?:(?:i'm|i am|now i'm|we're)\s+)?(?:\w+ing)\b", re.IGNORECASE)
-PART = re.compile(r"\s*[,;，；、]\s*(?:and then\s+|and\s+|then\s+)?|\s+(?:and then|and|then)\s+|然后|再", re.IGNORECASE)
-ENUMERATION = re.compile(r"\w,?\s+(?:and\s+)?then\b|,.*\band\b|、|\w然后|\w再", re.IGNORECASE)
+AND_THEN = r"(?<![我你他她它们要会能])再(?![次见试])"
+"""The Chinese `再` of a sequence; said after a person or a wish it is `again`."""
+PART = re.compile(
+    rf"\s*[,;，；、]\s*(?:and then\s+|and\s+|then\s+)?|\s+(?:and then|and|then)\s+|然后|{AND_THEN}", re.IGNORECASE
+)
+ENUMERATION = re.compile(
+    rf"\w,?\s+(?:and\s+)?then\b|,.*\band\b|、|\w[，,]?\s*然后|\w[，,]?\s*{AND_THEN}", re.IGNORECASE
+)
 """Said of several acts; a `then` at the begin is not."""
-MIN_TYPED_CHARACTERS = 3
-"""Shorter typed texts stand in a thought by chance."""
+MIN_TYPED_CHARACTERS, MIN_TYPED_CJK = 3, 2
+"""Shorter typed texts stand in a thought by chance. Two Chinese characters say as much as a word."""
 MAX_WORD_CHARACTERS = 200
 
 
@@ -243,7 +249,8 @@ def _typed_act(
     said = text.casefold()
     for place in dict.fromkeys(one for one in (running, after, before) if one is not None):
         typed = str(getattr(acts[place].action, "text", "")).strip().casefold()
-        if len(typed) >= MIN_TYPED_CHARACTERS and typed in said:
+        shortest = MIN_TYPED_CJK if re.search(f"[{CJK}]", typed) else MIN_TYPED_CHARACTERS
+        if len(typed) >= shortest and typed in said:
             return place
     return None
 

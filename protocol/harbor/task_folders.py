@@ -24,6 +24,7 @@ from protocol.harbor.folder_files import (
     read_archive,
     read_folder,
 )
+from protocol.harbor.older_settings import with_present_names
 from protocol.trajectory.tasks import Task
 
 HARBOR = "harbor"
@@ -78,6 +79,8 @@ class HarborTask(FrozenModel):
     verifier_env: dict[str, str] = {}
     solution_env: dict[str, str] = {}
     workdir: str | None = None
+    keep_processes: bool = False
+    """Whether the tests need what the attempt left running, such as a server."""
     container: ContainerSettings | None = None
     """Set where a container engine makes the environment; otherwise a machine of ours does."""
 
@@ -140,6 +143,7 @@ def parse_folder(
             "agent_seconds": _seconds(config, "agent", "timeout_sec"),
             "verifier_seconds": _seconds(config, "verifier", "timeout_sec"),
             "build_seconds": _seconds(config, "environment", "build_timeout_sec"),
+            "keep_processes": _flag(config, "keep_processes"),
             "container": container,
         }
     )
@@ -220,6 +224,7 @@ def _read_config(data: bytes, *, containers: bool) -> dict[str, Any]:
         config = tomllib.loads(_decoded(data, MANIFEST_NAME))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise FolderError("harbor_invalid", f"{MANIFEST_NAME}: {error}") from None
+    config = with_present_names(config)
     _check_version(config.get("schema_version", config.get("version", "1.0")))
     for name, known in _SETTINGS.items():
         table = config.get(name, {})
@@ -288,6 +293,15 @@ def _text_setting(config: dict[str, Any], table: str, key: str, default: str) ->
     value = config.get(table, {}).get(key, default)
     if not isinstance(value, str) or re.fullmatch(r"[A-Za-z0-9._-]{1,90}(/[A-Za-z0-9._-]{1,90})?", value) is None:
         raise FolderError("harbor_invalid", f"{MANIFEST_NAME}: {table}.{key} is no name like org/task")
+    return value
+
+
+def _flag(config: dict[str, Any], key: str) -> bool:
+    """A setting of our own under `metadata`. Raises FolderError."""
+    metadata = config.get("metadata", {})
+    value = metadata.get(key, False) if isinstance(metadata, dict) else False
+    if not isinstance(value, bool):
+        raise FolderError("harbor_invalid", f"{MANIFEST_NAME}: metadata.{key} is neither true nor false")
     return value
 
 

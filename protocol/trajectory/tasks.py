@@ -8,8 +8,10 @@ from protocol.base import FrozenModel, JsonObject
 from protocol.trajectory.observations import Platform
 
 HOST_PATTERN = r"^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*(:[0-9]{1,5})?$"
-HostPattern = Annotated[str, StringConstraints(pattern=HOST_PATTERN, max_length=260)]
-"""A host by name: `example.org`, `*.example.org` (any name below it), `example.org:8443` (another port)."""
+ANY_HOST = "*"
+HostPattern = Annotated[str, StringConstraints(pattern=rf"^\*$|{HOST_PATTERN}", max_length=260)]
+"""A host by name: `example.org`, `*.example.org` (any name below it), `example.org:8443` (another port); `*` is every
+host."""
 
 
 class Task(FrozenModel):

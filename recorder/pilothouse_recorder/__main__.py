@@ -108,6 +108,9 @@ def _parser() -> argparse.ArgumentParser:
     window = commands.add_parser("window", help="a small window with start, pause, mark, forget and stop")
     window.add_argument("--language", choices=("en", "zh"), help="its language; that of your session by default")
     window.set_defaults(run=_window)
+    tray = commands.add_parser("tray", help="an icon in the tray (Linux) with start, pause, mark and stop")
+    tray.add_argument("--language", choices=("en", "zh"), help="its language; that of your session by default")
+    tray.set_defaults(run=_tray)
     review = commands.add_parser("review", help="list sessions, see one, cut or delete")
     review.add_argument("session", nargs="?", help="its id")
     review.add_argument("--cut", nargs=2, type=float, metavar=("FROM", "TO"), help="remove these seconds")
@@ -139,7 +142,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _record(home: Path, options: argparse.Namespace) -> Any:
-    from .recording import Recording  # needs the libraries of X, which `review` and `upload` do not
+    from .adapters import open_desktop  # needs the libraries of the desktop, which `review` and `upload` do not
+    from .recording import Recording
 
     settings = load_settings(home)
     rules = settings.rules
@@ -162,7 +166,7 @@ def _record(home: Path, options: argparse.Namespace) -> Any:
         manifest["brief"] = {"pool": brief.pool, "task": brief.task}
     with ControlServer(home) as control:
         voice = VoiceCapture(options.microphone) if options.voice else None
-        recording = Recording(home / SESSIONS / session_id, manifest, rules, options.fps, voice)
+        recording = Recording(home / SESSIONS / session_id, manifest, rules, options.fps, voice, desktop=open_desktop())
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: recording.stop())
         print(json.dumps({"session": session_id}), flush=True)
@@ -189,6 +193,14 @@ def _window(home: Path, options: argparse.Namespace) -> Any:
     from .window import run_window  # needs tkinter
 
     return run_window(home, options.language)
+
+
+def _tray(home: Path, options: argparse.Namespace) -> Any:
+    if sys.platform == "win32" or sys.platform == "darwin":
+        raise RecorderError("no_tray", "There is no tray icon on this system: use `window`, or the hotkeys.")
+    from .tray import run_tray
+
+    return run_tray(home, options.language)
 
 
 def _review(home: Path, options: argparse.Namespace) -> Any:

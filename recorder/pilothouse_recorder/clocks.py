@@ -1,5 +1,7 @@
-"""One time line: nanoseconds of CLOCK_MONOTONIC, and the X server's milliseconds mapped onto it with a stated error."""
+"""One time line: nanoseconds of a monotonic clock, and a server's milliseconds mapped onto it with a stated error."""
 
+import sys
+import time
 from collections import deque
 from dataclasses import dataclass
 
@@ -7,16 +9,19 @@ MS = 1_000_000
 """Nanoseconds of a millisecond."""
 SECOND = 1_000_000_000
 WRAP = 1 << 32
-"""The X server counts milliseconds in 32 bits: 49.7 days."""
+"""The X server and Windows count milliseconds in 32 bits: 49.7 days."""
 MAX_BACK_NS = 100 * MS
 """The most that a new sample moves the mapping back. A larger step is a clock that was set."""
 SAMPLES_USED = 30
 """Samples that bound the offset together. The clocks may drift apart over a longer time."""
 
+now_ns = time.perf_counter_ns if sys.platform == "win32" else time.monotonic_ns
+"""The recorder's time. Windows' other monotonic clock steps by 16 ms in Python before 3.13."""
+
 
 @dataclass(frozen=True)
 class ClockSample:
-    """The X server's clock was `server_ms` at some time from `before_ns` to `after_ns` (monotonic)."""
+    """The server's clock was `server_ms` at some time from `before_ns` to `after_ns` (monotonic)."""
 
     before_ns: int
     server_ms: int
@@ -32,9 +37,15 @@ class Instant:
 
 
 class ServerClock:
-    """Maps the X server's times. Every sample bounds the offset between the clocks; all bounds hold together."""
+    """Maps a server's times. Every sample bounds the offset between the clocks; all bounds hold together.
 
-    def __init__(self, sample: ClockSample) -> None:
+    Args:
+        sample: The first sample.
+        step_ns: By how much the server's clock moves at once: a millisecond on X11, 16 on Windows.
+    """
+
+    def __init__(self, sample: ClockSample, step_ns: int = MS) -> None:
+        self._step_ns = step_ns
         self._reference_ms = sample.server_ms
         self._latest_ns = 0
         self._bounds: deque[tuple[int, int]] = deque(maxlen=SAMPLES_USED)
@@ -44,7 +55,7 @@ class ServerClock:
         """Take one more sample. Returns False where it contradicts earlier ones: one of the clocks was set, and the
         mapping starts again from this sample."""
         server_ns = self._server_ns(sample.server_ms)
-        self._bounds.append((sample.before_ns - server_ns - MS, sample.after_ns - server_ns))
+        self._bounds.append((sample.before_ns - server_ns - self._step_ns, sample.after_ns - server_ns))
         if self._low <= self._high:
             return True
         newest = self._bounds[-1]
@@ -64,8 +75,8 @@ class ServerClock:
 
     @property
     def error_ns(self) -> int:
-        """How far a mapped time may be from the true one: half of what the bounds leave open, and of a millisecond."""
-        return (self._high - self._low + MS + 1) // 2
+        """How far a mapped time may be from the true one: half of what the bounds leave open, and of a step."""
+        return (self._high - self._low + self._step_ns + 1) // 2
 
     @property
     def _low(self) -> int:

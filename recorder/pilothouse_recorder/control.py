@@ -1,7 +1,13 @@
-"""Commands to a running recorder: one line of JSON each way over a socket that only its owner can reach."""
+"""Commands to a running recorder: one line of JSON each way over a socket that only its owner can reach.
 
+Where the system has no such sockets for Python (Windows), it is a TCP socket of this computer. Its port and a random
+key, which every command has to bring, are in a file that only its owner can read.
+"""
+
+import hmac
 import json
 import os
+import secrets
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,7 +17,10 @@ from typing import Any, Self
 
 from .errors import RecorderError
 
-SOCKET = "control.sock"
+SOCKET, ADDRESS = "control.sock", "control.json"
+UNIX: int = getattr(socket, "AF_UNIX", 0)
+HAS_UNIX_SOCKETS = bool(UNIX)
+LOOPBACK = "127.0.0.1"
 ANSWER_SECONDS = 30.0
 QUESTION_SECONDS = 0.5
 MAX_BYTES = 4096
@@ -21,17 +30,19 @@ class ControlServer:
     """The recorder's end. Made where another recorder runs, it raises RecorderError with `already_recording`."""
 
     def __init__(self, home: Path) -> None:
-        self._path = home / SOCKET
+        self._path = home / (SOCKET if HAS_UNIX_SOCKETS else ADDRESS)
         self._last: socket.socket | None = None
-        if _is_answered(self._path):
+        if _is_answered(home):
             raise RecorderError("already_recording", "Another recording runs already.")
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._path.unlink(missing_ok=True)
-        mask = os.umask(0o177)
-        try:
-            self._socket.bind(str(self._path))
-        finally:
-            os.umask(mask)
+        self._key = ""
+        if HAS_UNIX_SOCKETS:
+            self._socket = _bind_unix(self._path)
+        else:
+            self._key = secrets.token_urlsafe()
+            self._socket = socket.create_server((LOOPBACK, 0))
+            self._path.touch(mode=0o600)
+            self._path.write_text(json.dumps({"port": self._socket.getsockname()[1], "key": self._key}))
         self._socket.listen()
         self._socket.setblocking(False)
 
@@ -49,7 +60,7 @@ class ControlServer:
         with suppress(OSError, ValueError):
             words = json.loads(connection.makefile("rb").readline(MAX_BYTES))
             try:
-                answer = handle(words if isinstance(words, dict) else {})
+                answer = handle(self._checked(words))
             except RecorderError as error:
                 answer = {"code": error.code, "error": str(error)}
             connection.sendall(json.dumps(answer).encode() + b"\n")
@@ -57,6 +68,13 @@ class ControlServer:
                 self._last = connection
                 return
         connection.close()
+
+    def _checked(self, words: Any) -> dict[str, Any]:
+        """The command, where it brings the key. Raises RecorderError with `wrong_key`."""
+        found = words if isinstance(words, dict) else {}
+        if not hmac.compare_digest(str(found.pop("key", "")).encode(), self._key.encode()):
+            raise RecorderError("wrong_key", "Only commands of the same person are taken.")
+        return found
 
     def __enter__(self) -> Self:
         return self
@@ -75,27 +93,49 @@ def send_command(home: Path, words: dict[str, Any]) -> dict[str, Any]:
 
     Raises RecorderError with `not_recording`, or what the recorder answers.
     """
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(ANSWER_SECONDS)
-        try:
-            connection.connect(str(home / SOCKET))
-            connection.sendall(json.dumps(words).encode() + b"\n")
+    try:
+        connection, key = _connect(home, ANSWER_SECONDS)
+        with connection:
+            connection.sendall(json.dumps({**words, **key}).encode() + b"\n")
             lines = connection.makefile("rb").read().splitlines()
-        except (FileNotFoundError, ConnectionError):
-            raise RecorderError("not_recording", "No recording runs.") from None
-        except TimeoutError:
-            raise RecorderError("no_answer", "The recorder does not answer.") from None
+    except (FileNotFoundError, ConnectionError):
+        raise RecorderError("not_recording", "No recording runs.") from None
+    except TimeoutError:
+        raise RecorderError("no_answer", "The recorder does not answer.") from None
     answer: dict[str, Any] = json.loads(lines[0]) if lines else {"code": "no_answer", "error": "It ended."}
     if "code" in answer:
         raise RecorderError(answer["code"], answer["error"])
     return answer
 
 
-def _is_answered(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(QUESTION_SECONDS)
-        try:
-            connection.connect(str(path))
-        except OSError:
-            return False
+def _bind_unix(path: Path) -> socket.socket:
+    server = socket.socket(UNIX, socket.SOCK_STREAM)
+    mask = os.umask(0o177)
+    try:
+        server.bind(str(path))
+    finally:
+        os.umask(mask)
+    return server
+
+
+def _connect(home: Path, seconds: float) -> tuple[socket.socket, dict[str, str]]:
+    """A connection to the recorder, and the key that its commands bring. Raises OSError."""
+    if not HAS_UNIX_SOCKETS:
+        address = json.loads((home / ADDRESS).read_bytes())
+        return socket.create_connection((LOOPBACK, address["port"]), seconds), {"key": address["key"]}
+    connection = socket.socket(UNIX, socket.SOCK_STREAM)
+    connection.settimeout(seconds)
+    try:
+        connection.connect(str(home / SOCKET))
+    except OSError:
+        connection.close()
+        raise
+    return connection, {}
+
+
+def _is_answered(home: Path) -> bool:
+    try:
+        _connect(home, QUESTION_SECONDS)[0].close()
+    except (OSError, ValueError):
+        return False
     return True

@@ -19,7 +19,7 @@ EventKind = Literal[
     "mark",
     "help",
 ]
-TimeSource = Literal["x_server", "capture", "receipt"]
+TimeSource = Literal["x_server", "hook", "capture", "receipt"]
 GapReason = Literal["paused", "excluded", "password", "forgotten", "cut", "suspended", "unwatched"]
 STRUCTURE_KINDS = frozenset({"gap.begin", "gap.end", "clock", "audio.gap"})
 """Events that show nothing of the person's screen or input; they stay when a stretch is removed."""

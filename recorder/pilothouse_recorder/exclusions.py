@@ -22,28 +22,36 @@ DEFAULT_APPS = (
     "gnome-keyring*",
     "kwalletmanager*",
     "*kwalletd*",
+    "credentialuibroker",
+    "logonui",
+    "securityagent",
+    "keychain access",
+    "passwords",
 )
-"""Password managers, and the programs that ask for passwords on a desktop."""
+"""Password managers, and the programs that ask for passwords on Linux, Windows and macOS."""
 DEFAULT_TITLES = ("*private browsing*", "*incognito*", "*inprivate*", "*无痕*", "*隐私浏览*", "*隐身模式*")
 """Private windows of browsers, in English and Chinese."""
 
 
 @dataclass(frozen=True)
 class WindowInfo:
-    """A window as its program describes it. `client` is the program's connection to the X server."""
+    """A window as its program describes it. `client` names the program: its connection to the X server, or its
+    process."""
 
     client: int
     classes: tuple[str, ...]
-    """Both parts of WM_CLASS in lower case; empty where it has none."""
+    """In lower case: both parts of WM_CLASS on X11; the program's name on Windows (there with the window's class) and
+    macOS. Empty where it has none."""
     title: str
     visible: bool
     top_level: bool
-    """Whether it is a child of the root window, as menus and hints are."""
+    """Whether it stands in no other window, as menus and hints do."""
 
 
 @dataclass(frozen=True)
 class ExclusionRules:
-    """Patterns with `*` and `?`, in any case: of the window's class (`apps`), and of its title (`titles`)."""
+    """Patterns with `*` and `?`, in any case: of the window's classes (`apps`), and of its title
+    (`titles`)."""
 
     apps: tuple[str, ...] = DEFAULT_APPS
     titles: tuple[str, ...] = DEFAULT_TITLES

@@ -72,6 +72,23 @@ NAMES = {
 """Keysyms of keys that write nothing, and their names as Pilothouse's actions have them."""
 
 
+KEYSYMS = {name: keysym for keysym, name in reversed(NAMES.items())}
+"""The keysym of each name, as it is stored on systems that have none of their own."""
+SPACING_MARKS = {
+    "`": "̀", "´": "́", "^": "̂", "~": "̃", "¯": "̄", "˘": "̆",
+    "˙": "̇", "¨": "̈", "°": "̊", "˚": "̊", "ˇ": "̌", "¸": "̧",
+}  # fmt: skip
+"""What a dead key shows alone on Windows and macOS, and its combining character."""
+
+
+def keysym_of_text(text: str) -> int:
+    """The keysym of a character; 0 where it is none."""
+    if len(text) != 1:
+        return 0
+    code = ord(text)
+    return code if 0x20 <= code <= 0x7E or 0xA0 <= code <= 0xFF else UNICODE_KEYSYMS + code
+
+
 def keysym_of(mapping: Sequence[int], state: int) -> int:
     """The keysym of a key pressed under these modifiers; 0 where it has none.
 
@@ -111,9 +128,16 @@ class DeadKeys:
     def text_of(self, keysym: int) -> str:
         """What this key press writes after the ones before it."""
         if keysym in DEAD_KEYS:
-            self._pending = DEAD_KEYS[keysym]
+            self.hold(DEAD_KEYS[keysym])
             return ""
-        text = character(keysym)
+        return self.join(character(keysym))
+
+    def hold(self, mark: str) -> None:
+        """A dead key with this combining character was pressed."""
+        self._pending = mark
+
+    def join(self, text: str) -> str:
+        """A text with the dead key before it."""
         if text and self._pending:
             text, self._pending = unicodedata.normalize("NFC", text + self._pending), ""
         return text

@@ -165,3 +165,16 @@ def _write_private(path: Path, fields: dict[str, str]) -> None:
         file.flush()
         os.fsync(file.fileno())
     aside.replace(path)
+
+
+def list_briefs(home: Path) -> dict[str, tuple[str, str]]:
+    """The tasks that `pools` listed last, by how they are shown: key and instruction."""
+    try:
+        pools = json.loads((home / POOLS).read_bytes())
+    except (FileNotFoundError, ValueError):
+        return {}
+    return {
+        f"{pool['name']}: {brief['key']}": (brief["key"], brief["instruction"])
+        for pool in pools
+        for brief in pool["briefs"]
+    }

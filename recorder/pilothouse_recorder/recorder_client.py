@@ -1,5 +1,6 @@
 """What the window asks a recorder for, on a thread of its own: the window never waits for an answer."""
 
+import os
 import queue
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import Any
 from .audio.capture import check_microphone
 from .control import send_command
 from .errors import RecorderError
+from .own_window import WINDOW_PID
 
 POLL_SECONDS = 0.5
 CHECK_SECONDS = 3.0
@@ -78,5 +80,8 @@ class RecorderClient:
 
     def _start(self, options: Sequence[str]) -> Answer:
         command = [sys.executable, "-m", __package__ or "pilothouse_recorder", "record", *options]
-        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        environment = {**os.environ, WINDOW_PID: str(os.getpid())}
+        self._process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
+        )
         return "done", "start"

@@ -1,6 +1,5 @@
 """Records one session: input, frames on change, gaps where something private is on the screen."""
 
-import select
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,27 +7,22 @@ from typing import Any, Literal
 
 from .audio.assembly import RATE, Loss
 from .audio.capture import SILENCE_DB, VoiceCapture, peak_db
-from .clocks import MS, SECOND, ServerClock
+from .clocks import MS, SECOND, now_ns
 from .control import ControlServer
 from .delay_buffer import DELAY_NS, DelayBuffer
+from .desktop import Desktop, DesktopGone, Input
 from .errors import RecorderError
 from .events import Event, GapReason, gap_events
 from .exclusions import ExclusionRules, Gate, is_excluded
 from .frames import FrameFilter, FramePacer, encode_frame
-from .inputs import InputInterpreter, hotkey_of
 from .sessions import SessionWriter
-from .terminal_echo import asks_for_password
-from .x11 import DisplayGone
-from .x11.inputs import InputListener, RawInput
-from .x11.screen import DamageWatcher, ScreenGrabber
-from .x11.windows import OWN_CLASS, WindowWatcher
 
 TICK_SECONDS = 0.02
-"""Between two looks at the input. The X server sends input only while it is asked for something."""
+"""Between two looks at the input. An X server sends input only while it is asked for something."""
 SYNC_NS = SECOND
 CLOCK_NS = 10 * SECOND
 ECHO_NS = 50 * MS
-"""Between two looks at the terminal with the focus while no key is pressed."""
+"""Between two questions whether a password is typed, while no key is pressed."""
 FORGET_NS = 60 * SECOND
 UNWATCHED_NS = SECOND // 2
 """After this time without a check of the windows, nothing of the time between is stored: the recorder was stopped or
@@ -56,16 +50,13 @@ class Recording:
         rules: ExclusionRules,
         frames_per_second: float,
         voice: VoiceCapture | None = None,
+        *,
+        desktop: Desktop,
     ) -> None:
         self._voice, self._voice_db = voice, SILENCE_DB
         self._rules = rules
-        self._windows = WindowWatcher()
-        self._inputs = InputListener()
-        self._damage = DamageWatcher()
-        self._grabber = ScreenGrabber(*self._windows.size)
-        self._clock = ServerClock(self._windows.sample_clock())
-        self._interpreter = InputInterpreter(self._windows.key_mapping)
-        now = time.monotonic_ns()
+        self._desktop = desktop
+        now = now_ns()
         self._gate, self._buffer, self._filter = Gate(), DelayBuffer(), FrameFilter()
         self._pacer = FramePacer(int(SECOND / frames_per_second))
         self._counts = Counts()
@@ -73,24 +64,25 @@ class Recording:
         self._outcome: str | None = None
         self._synced_ns, self._clock_sampled_ns, self._echo_checked_ns = now, now, 0
         self._password, self._gap_open = False, False
-        self._suspended_ns = _suspended_ns()
+        self._suspended_ns = desktop.suspended_ns()
+        self._size, self._flashes = desktop.size, desktop.flashes
         self._began_ns = self._paused_ns = self._checked_ns = now
         self._open_from_ns: int | None = None
         self._open_until_ns: int | None = None
         clock = {"monotonic_ns": now, "realtime_ns": time.time_ns()}
-        self._writer = SessionWriter(folder, {**manifest, "screen": list(self._windows.size), "clock": clock})
+        self._writer = SessionWriter(folder, {**manifest, "screen": list(self._size), "clock": clock})
         self._write_clock()
 
     def run(self, control: ControlServer) -> None:
-        """Record until a command stops it. Raises RecorderError with `display_gone`, and OSError."""
+        """Record until a command stops it. Raises RecorderError with `display_gone` or `no_input`, and OSError."""
         try:
             while not self._stopping:
-                select.select([self._damage.fileno(), control.fileno()], [], [], TICK_SECONDS)
+                self._desktop.wait(control.fileno(), TICK_SECONDS)
                 self.tick()
                 control.serve(self.command)
             self._finish()
-        except DisplayGone:
-            raise RecorderError("display_gone", "The X server ended.") from None
+        except DesktopGone:
+            raise RecorderError("display_gone", "The desktop ended.") from None
         finally:
             self._writer.sync()
 
@@ -107,7 +99,7 @@ class Recording:
             case "resume":
                 self._pause(False)
             case "forget":
-                self._forget(time.monotonic_ns())
+                self._forget(now_ns())
             case "stop":
                 self._outcome, self._stopping = words.get("outcome"), True
             case "mark" | "help" as kind:
@@ -126,24 +118,22 @@ class Recording:
             "session": self._writer.folder.name,
             "recording": reason is None and not self._stopping,
             "reason": reason,
-            "seconds": round((time.monotonic_ns() - self._began_ns) / SECOND, 1),
+            "seconds": round((now_ns() - self._began_ns) / SECOND, 1),
             "events": self._counts.events,
             "frames": self._counts.frames,
             "voice": "off" if self._voice is None else "recorded" if self._voice.present else "no_microphone",
             "voice_peak_db": self._voice_db,
-            "time_error_ms": round(self._clock.error_ns / MS, 2),
+            "time_error_ms": round(self._desktop.time_error_ns / MS, 2),
         }
 
     def tick(self) -> None:
         """One round: input, what is on the screen, a frame where one is due, then what has waited goes to the disk."""
-        inputs = self._inputs.take()
-        now = time.monotonic_ns()
+        inputs = self._desktop.take_inputs()
+        now = now_ns()
         self._check_privacy(now, pressed=bool(inputs))
-        if not self._inputs.alive:
-            raise RecorderError("no_input", "The X server reports no input any more.")
         self._keep_inputs(inputs)
         self._keep_voice()
-        if self._damage.take():
+        if self._desktop.take_damage():
             self._pacer.damage(now)
         if self._gate.open and self._pacer.due(now):
             self._keep_frame()
@@ -159,10 +149,11 @@ class Recording:
     def _check_privacy(self, now: int, *, pressed: bool) -> None:
         """Close or open the gate. What waits is dropped where something private came up, or may have."""
         checked, self._checked_ns = self._checked_ns, now
-        flashes = self._windows.flashes
-        self._windows.sync()
+        flashes = self._flashes
+        self._desktop.sync()
+        self._flashes = self._desktop.flashes
         reason = self._reason(now, pressed=pressed)
-        unwatched = now - checked > UNWATCHED_NS or self._windows.flashes != flashes
+        unwatched = now - checked > UNWATCHED_NS or self._flashes != flashes
         if unwatched:
             self._drop_unwatched(checked, reason)
         if reason not in (None, "paused"):
@@ -185,30 +176,31 @@ class Recording:
         """Store nothing of the time since a second before the last check."""
         self._buffer.drop()
         if self._open_from_ns is not None:
-            self._open_from_ns = time.monotonic_ns()
+            self._open_from_ns = now_ns()
         if self._gate.open and reason in (None, "paused"):
-            for event in gap_events(checked - DELAY_NS, time.monotonic_ns(), "unwatched"):
+            for event in gap_events(checked - DELAY_NS, now_ns(), "unwatched"):
                 self._store(event)
             self._filter.reset()
-            self._pacer.damage(time.monotonic_ns())
+            self._pacer.damage(now_ns())
 
     def _reason(self, now: int, *, pressed: bool) -> GapReason | None:
-        if is_excluded(self._windows.windows, self._rules):
+        if is_excluded(self._desktop.windows, self._rules):
             return "excluded"
         if pressed or now - self._echo_checked_ns >= ECHO_NS:
             self._echo_checked_ns = now
-            pid = self._windows.focused[1]
-            self._password = bool(pid) and asks_for_password(pid)
+            self._password = self._desktop.asks_for_password()
         return "password" if self._password else "paused" if self._paused else None
 
-    def _keep_inputs(self, inputs: list[RawInput]) -> None:
+    def _keep_inputs(self, inputs: list[Input]) -> None:
         for one in inputs:
-            event = self._interpreter.interpret(one, self._clock.at(one.server_ms))
+            event = one.event
             if event is not None and self._is_kept(event.t_ns) and not self._is_own(event):
                 self._buffer.add(event)
-            match hotkey_of(one, self._windows.key_mapping(one.detail)):
+                if event.kind == "pointer.down":
+                    self._desktop.describe_element(event)
+            match one.hotkey:
                 case "forget":
-                    self._forget(time.monotonic_ns())
+                    self._forget(now_ns())
                 case "pause":
                     self._pause(not self._paused)
                 case "mark" | "help" as kind:
@@ -234,20 +226,20 @@ class Recording:
         """Whether input is for the recorder's own window, which is no part of the task."""
         match event.kind:
             case "pointer.down":
-                self._own_press = self._windows.is_own_at(event.data["x"], event.data["y"])
+                self._own_press = self._desktop.is_own_at(event.data["x"], event.data["y"])
                 return self._own_press
             case "pointer.up":
                 own, self._own_press = self._own_press, False
                 return own
             case "scroll":
-                return self._windows.is_own_at(event.data["x"], event.data["y"])
+                return self._desktop.is_own_at(event.data["x"], event.data["y"])
             case "key.down" | "key.up":
-                return self._windows.focused[0] == OWN_CLASS
+                return self._desktop.is_own_focused()
         return self._own_press
 
     def _note(self, kind: Literal["mark", "help"], note: str) -> bool:
         """Mark this moment. Returns whether it was recorded: not while nothing is."""
-        now = time.monotonic_ns()
+        now = now_ns()
         if kept := self._is_kept(now):
             self._buffer.add(Event(kind, now, "receipt", 0, {"note": note}))
         return kept
@@ -255,26 +247,26 @@ class Recording:
     def _pause(self, paused: bool) -> None:
         self._paused = paused
         if paused:
-            self._paused_ns = time.monotonic_ns()
+            self._paused_ns = now_ns()
 
     def _keep_frame(self) -> None:
         """Take a frame, unless something private is on the screen after it: it may be in the picture. So may a window
         that came and went meanwhile; then the frame is taken again."""
-        begin = time.monotonic_ns()
-        if self._windows.size != (self._grabber.width, self._grabber.height):
-            self._grabber.close()
-            self._grabber = ScreenGrabber(*self._windows.size)
-            self._filter.reset()
-        damaged, changes = self._pacer.take(begin), self._windows.changes
-        grabbed = self._grabber.grab()
-        end = time.monotonic_ns()
+        begin = now_ns()
+        damaged, changes = self._pacer.take(begin), self._desktop.changes
+        picture = self._desktop.grab()
+        end = now_ns()
         self._check_privacy(end, pressed=False)
-        if not grabbed or self._windows.changes != changes:
+        if picture is None or self._desktop.changes != changes:
             self._pacer.damage(end)
-        elif self._gate.open and (pixels := self._filter.new_picture(self._grabber.pixels)) is not None:
-            frame = encode_frame(pixels, self._grabber.width, self._grabber.height)
+            return
+        if self._size != (picture.width, picture.height):
+            self._size = (picture.width, picture.height)
+            self._filter.reset()
+        if self._gate.open and (pixels := self._filter.new_picture(picture.pixels)) is not None:
+            frame = encode_frame(pixels, picture.width, picture.height)
             data = {"sha256": frame.sha256, "width": frame.width, "height": frame.height, "begin_ns": begin}
-            data |= {"damaged_ns": damaged, "app": self._windows.focused[0]}
+            data |= {"damaged_ns": damaged, "app": self._desktop.application}
             self._buffer.add(Event("screen.frame", end, "capture", end - begin, data), frame.jpeg)
 
     def _forget(self, now: int) -> None:
@@ -286,9 +278,9 @@ class Recording:
         self._pacer.damage(now)
 
     def _sample_clock(self, now: int) -> None:
-        self._clock.add(self._windows.sample_clock())
+        self._desktop.sample_clock()
         self._write_clock()
-        suspended = _suspended_ns()
+        suspended = self._desktop.suspended_ns()
         if suspended - self._suspended_ns >= SUSPEND_NS:
             seconds = (suspended - self._suspended_ns) / SECOND
             self._store(Event("gap.begin", now, "receipt", 0, {"reason": "suspended", "seconds": seconds}))
@@ -296,8 +288,8 @@ class Recording:
         self._suspended_ns = suspended
 
     def _write_clock(self) -> None:
-        data = {"realtime_ns": time.time_ns(), "x_server_error_ns": self._clock.error_ns}
-        self._store(Event("clock", time.monotonic_ns(), "receipt", 0, data))
+        data = {"realtime_ns": time.time_ns(), "x_server_error_ns": self._desktop.time_error_ns}
+        self._store(Event("clock", now_ns(), "receipt", 0, data))
 
     def _begin_gap(self, t_ns: int, reason: GapReason) -> None:
         self._gap_open = True
@@ -318,21 +310,13 @@ class Recording:
         if self._voice is not None:
             self._voice.close()
         self.tick()
-        time.sleep(TICK_SECONDS)  # the X server sends the last input once it was asked for something
+        time.sleep(TICK_SECONDS)  # an X server sends the last input once it was asked for something
         self.tick()
         if self._gate.open and self._pacer.damaged_ns is not None:
             self._keep_frame()
-        self._check_privacy(time.monotonic_ns(), pressed=False)
-        for event, content in self._buffer.release(time.monotonic_ns(), 0):
+        self._check_privacy(now_ns(), pressed=False)
+        for event, content in self._buffer.release(now_ns(), 0):
             self._store(event, content)
         self._write_clock()
         self._writer.finish(self._outcome)
-        self._inputs.close()
-        self._damage.close()
-        self._grabber.close()
-        self._windows.close()
-
-
-def _suspended_ns() -> int:
-    """How long this computer slept since it started."""
-    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        self._desktop.close()

@@ -3,10 +3,10 @@
 A session opens after a crash at any moment. What was being removed when it came is removed on opening.
 """
 
-import fcntl
 import json
 import os
 import shutil
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ from typing import Any, Literal
 from .clocks import MS, SECOND
 from .errors import RecorderError
 from .events import STRUCTURE_KINDS, Event, GapReason, gap_events
+from .file_locks import OPEN_FLAGS, sync_data, try_lock, write_bytes
 
 SESSION_FORMAT = "pilothouse-session-1"
 MANIFEST, REMOVAL, FRAMES, AUDIO = "manifest.json", "removal.json", "frames", "audio"
@@ -73,12 +74,12 @@ class SessionWriter:
             self._open_segment(event.t_ns)
         assert self._segment is not None, "a segment is open"
         self._count += 1
-        os.write(self._segment, _line({"seq": self._count, **event.to_json()}))
+        write_bytes(self._segment, _line({"seq": self._count, **event.to_json()}))
 
     def sync(self) -> None:
         """Have everything on the disk."""
         if self._segment is not None:
-            os.fdatasync(self._segment)
+            sync_data(self._segment)
 
     def forget(self, begin_ns: int, end_ns: int) -> None:
         """Remove a stretch from the disk; a gap takes its place."""
@@ -96,7 +97,7 @@ class SessionWriter:
         self.sync()
         self._close_segment()
         path = _segment_path(self.folder, len(_segments(self.folder)) + 1)
-        self._segment = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600)
+        self._segment = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | OPEN_FLAGS, 0o600)
         self._segment_ends_ns = t_ns + SEGMENT_NS
 
     def _close_segment(self) -> None:
@@ -133,17 +134,17 @@ def lock_session(folder: Path) -> Iterator[None]:
     """
     _read_manifest(folder)
     try:
-        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | OPEN_FLAGS, 0o600)
     except FileNotFoundError:
         raise RecorderError("no_session", f"There is no session {folder.name}.") from None
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise RecorderError("session_busy", "Another command works on this session. Try again after it.") from None
+        if not try_lock(descriptor):
+            raise RecorderError("session_busy", "Another command works on this session. Try again after it.")
         yield
     finally:
         os.close(descriptor)
+        if not (folder / MANIFEST).exists():  # it was deleted; Windows keeps a file that is open
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def view_session(folder: Path) -> Session:
@@ -208,7 +209,13 @@ def remove_stretch(folder: Path, removal: Removal) -> None:
 def delete_session(folder: Path) -> None:
     """Delete a session and all that it holds. Raises RecorderError with `no_session`."""
     _read_manifest(folder)
-    shutil.rmtree(folder)
+    for path in folder.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name not in (LOCK, MANIFEST):
+            path.unlink()
+    (folder / MANIFEST).unlink()  # last: a deletion that broke off can be repeated
+    shutil.rmtree(folder, ignore_errors=sys.platform == "win32")  # where the lock is held, it goes with it
 
 
 def content_path(folder: Path, event: Mapping[str, Any]) -> Path | None:

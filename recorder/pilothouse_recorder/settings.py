@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,24 +18,28 @@ SETTINGS, SESSIONS = "settings.json", "sessions"
 URL, TOKEN, TOKEN_FILE = "PILOTHOUSE_URL", "PILOTHOUSE_TOKEN", "PILOTHOUSE_TOKEN_FILE"
 
 
-CONSENT_VERSION = "3"
+CONSENT_VERSION = "4"
 """Of the text below. A new text needs a new version, and everybody's consent again."""
 CONSENT_TEXT = (
     "While it records, the recorder stores on this computer what your screens show, what you type and where you "
-    "point, and with --voice what your microphone hears. Applications and titles that you exclude, password managers, "
-    "private windows of browsers, and passwords typed without echo into a terminal of this computer are not stored. "
-    "Passwords that you type into web pages, other applications, ssh sessions, tmux or screen ARE stored: use `pause` "
-    "before you type them, or cut them out afterwards. Nothing leaves this computer until you run `upload`, or "
-    "`transcribe` with a server. What you upload is reviewed by people and used to train models. Sound is not "
-    "uploaded: only its words, and how loud it was twenty times a second. You can review, cut and delete sessions "
-    "before. On the platform you can delete a recording until somebody has reviewed it, and withdraw your consent to "
-    "it at any time: it is not exported or learned from any more, but what was learned from it before stays. Record "
-    "only where everybody who may be heard or shown agrees."
+    "point, the names of buttons and fields that you click, and with --voice what your microphone hears. Applications "
+    "and titles that you exclude, password managers, private windows of browsers, passwords typed without echo into a "
+    "terminal of this computer, and password fields of programs that tell of them by accessibility are not stored. "
+    "Many programs and most web pages do not tell: passwords that you type there, and into ssh sessions, tmux or "
+    "screen, ARE stored: use `pause` before you type them, or cut them out afterwards. Nothing leaves this computer "
+    "until you run `upload`, or `transcribe` with a server. What you upload is reviewed by people and used to train "
+    "models. Sound is not uploaded: only its words, and how loud it was twenty times a second. You can review, cut and "
+    "delete sessions before. On the platform you can delete a recording until somebody has reviewed it, and withdraw "
+    "your consent to it at any time: it is not exported or learned from any more, but what was learned from it before"
+    " stays. Record only where everybody who may be heard or shown agrees."
 )
 CONSENT_TEXT_CHINESE = (
-    "录制期间，录制器会在这台电脑上保存屏幕显示的内容、你的键盘输入和指针位置；使用 --voice 时还保存麦克风听到的声音。"
-    "被你排除的应用和标题、密码管理器、浏览器的隐私窗口，以及在本机终端中不回显输入的密码不会被保存。"
-    "你在网页、其他应用、ssh 会话、tmux 或 screen 中输入的密码会被保存：请在输入前使用 pause，或事后剪除。"
+    "录制期间，录制器会在这台电脑上保存屏幕显示的内容、你的键盘输入和指针位置，以及你点击的按钮和输入框的名称；"
+    "使用 --voice 时还保存麦克风听到的声音。"
+    "被你排除的应用和标题、密码管理器、浏览器的隐私窗口、在本机终端中不回显输入的密码，"
+    "以及通过无障碍接口告知的密码框中的输入不会被保存。"
+    "许多程序和大多数网页并不告知：你在那里以及在 ssh 会话、tmux 或 screen 中输入的密码会被保存："
+    "请在输入前使用 pause，或事后剪除。"
     "在你运行 upload，或用服务器运行 transcribe 之前，任何内容都不会离开这台电脑。"
     "你上传的内容会由人审核，并用于训练模型。声音不会上传，只上传其中的话语和每秒二十个音量值。上传之前，你可以检查、剪除和删除会话。在平台上，录制在有人审核之前可以删除；你可以随时撤回同意："
     "此后它不再被导出或用于学习，但此前已经学到的内容会保留。请只在可能被听到或看到的每个人都同意时录制。"
@@ -67,10 +72,18 @@ class Settings:
 
 def find_home() -> Path:
     """The recorder's folder; made where it is not there."""
-    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    home = Path(os.environ.get(HOME_VARIABLE) or Path(data) / "pilothouse-recorder")
+    home = Path(os.environ.get(HOME_VARIABLE) or data_folder(sys.platform) / "pilothouse-recorder")
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     return home
+
+
+def data_folder(system: str) -> Path:
+    """Where programs of a system (`sys.platform`) store the data of a person, which only that person can read."""
+    if system == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if system == "darwin":
+        return Path.home() / "Library" / "Application Support"
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
 
 
 def load_settings(home: Path) -> Settings:

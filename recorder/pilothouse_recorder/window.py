@@ -3,7 +3,6 @@
 It shows nothing of what was recorded. Input for it is not recorded.
 """
 
-import json
 import queue
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 from .audio.capture import SILENCE_DB
 from .errors import RecorderError
-from .pairing import POOLS
+from .pairing import list_briefs
 from .recorder_client import RecorderClient
 from .settings import CONSENT_VERSION, load_settings, set_consent
 from .window_texts import find_texts, level_share, status_key
@@ -52,7 +51,7 @@ def run_window(home: Path, language: str | None) -> dict[str, Any]:
         root.destroy()
         raise RecorderError("no_consent", "Nothing is recorded without your consent.")
     client = RecorderClient(home)
-    RecorderWindow(root, client, texts, _read_briefs(home))
+    RecorderWindow(root, client, texts, list_briefs(home))
     root.mainloop()
     client.close()
     return {"closed": True}
@@ -232,16 +231,3 @@ def _agree(home: Path, root: "tk.Tk", texts: Mapping[str, str]) -> bool:
     if agreed:
         set_consent(home, accepted=True)
     return agreed
-
-
-def _read_briefs(home: Path) -> dict[str, tuple[str, str]]:
-    """The tasks that `pools` listed last, by how they are shown: key and instruction."""
-    try:
-        pools = json.loads((home / POOLS).read_bytes())
-    except (FileNotFoundError, ValueError):
-        return {}
-    return {
-        f"{pool['name']}: {brief['key']}": (brief["key"], brief["instruction"])
-        for pool in pools
-        for brief in pool["briefs"]
-    }

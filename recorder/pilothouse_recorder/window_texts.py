@@ -46,6 +46,8 @@ ENGLISH: Mapping[str, str] = {
     "saved": "Saved. Look at it with: pilothouse-recorder review",
     "failed": "Failed: {error}",
     "no_instruction": "Say what you are going to do.",
+    "open_window": "Open the window",
+    "quit": "Remove this icon",
 }
 CHINESE: Mapping[str, str] = {
     "title": "录制器",
@@ -87,6 +89,8 @@ CHINESE: Mapping[str, str] = {
     "saved": "已保存。查看：pilothouse-recorder review",
     "failed": "失败：{error}",
     "no_instruction": "请写明你要做什么。",
+    "open_window": "打开窗口",
+    "quit": "移除此图标",
 }
 LANGUAGES: Mapping[str, Mapping[str, str]] = {"en": ENGLISH, "zh": CHINESE}
 

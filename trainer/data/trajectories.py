@@ -27,6 +27,7 @@ from protocol.trajectory.export_folders import (
     image_path,
     trajectory_images,
 )
+from protocol.trajectory.sealing import SEALED
 from protocol.trajectory.trajectories import Trajectory
 from trainer.errors import FolderDamaged, FolderUnfinished, FolderUnknown, TrainerError, TrajectoryUnreadable
 
@@ -131,9 +132,12 @@ def _check_file(path: Path, file: ExportedFile) -> None:
 
 def _parse_trajectory(line: bytes, number: int) -> Trajectory:
     try:
-        return Trajectory.model_validate_json(line)
+        trajectory = Trajectory.model_validate_json(line)
     except ValidationError as error:
         raise TrajectoryUnreadable(f"line {number} is no trajectory: {_first_reason(error)}") from None
+    if SEALED in trajectory.task.parameters:
+        raise TrajectoryUnreadable(f"line {number} is an attempt at a sealed task, from which no model may learn")
+    return trajectory
 
 
 def _first_reason(error: ValidationError) -> str:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from protocol.trajectory.tasks import ANY_HOST
+
 DEFAULT_PORTS = frozenset({80, 443})
 """What a pattern without a port allows."""
 WILDCARD_PREFIX = "*."
@@ -10,7 +12,7 @@ WILDCARD_PREFIX = "*."
 
 @dataclass(frozen=True, slots=True)
 class AllowRule:
-    """One pattern: a host's name, or every name below it, and the ports it may be asked on."""
+    """One pattern: a host's name, every name below it, or every name, and the ports it may be asked on."""
 
     name: str
     subdomains: bool
@@ -18,6 +20,8 @@ class AllowRule:
 
     def matches_host(self, host: str) -> bool:
         """Whether it speaks of this host, on whatever port."""
+        if self.name == ANY_HOST:
+            return True
         return host.endswith(f".{self.name}") if self.subdomains else host == self.name
 
 

@@ -9,6 +9,7 @@ import math
 import shlex
 import tarfile
 from collections.abc import Callable, Mapping
+from typing import Protocol, runtime_checkable
 
 from protocol.actions.inputs import MAX_TEXT
 from protocol.actions.types import Finish, RunCommand
@@ -17,7 +18,7 @@ from protocol.harbor.errors import FolderError
 from protocol.harbor.task_folders import HarborTask, harbor_task
 from protocol.trajectory.observations import Verdict
 from protocol.trajectory.tasks import Language, Task
-from vm_bridge.errors import UnknownTask, UnsupportedTask, VerifierFailed
+from vm_bridge.errors import InvalidAction, UnknownTask, UnsupportedTask, VerifierFailed
 from vm_bridge.machine import ExpertSuggestion
 from vm_bridge.suites import SandboxEnvironment
 
@@ -28,6 +29,19 @@ PART_CHARACTERS = 48_000
 """Characters of an archive that are written at once."""
 MAX_REASON_CHARACTERS = 2_000
 CLEAN_SCRIPT = "find /tests /logs /solution -mindepth 1 -delete && mkdir -p /logs/verifier /logs/agent /logs/artifacts"
+
+
+@runtime_checkable
+class ProcessEnvironment(Protocol):
+    """The inside of a machine that can end what an attempt left running."""
+
+    async def mark_processes(self) -> None:
+        """The attempt begins: what runs now is the machine's own."""
+        ...
+
+    async def end_processes(self) -> None:
+        """End what began since the mark. Raises InvalidAction where something does not end."""
+        ...
 
 
 class HarborSuite:
@@ -75,20 +89,37 @@ class HarborSuite:
                 command = _in_folder(step.workdir, step.env, step.argv)
                 await _run(environment, plan, command, harbor.build_seconds)
         await _run(environment, plan, ("mkdir", "-p", plan.workdir), FOLDER_SECONDS)
+        if isinstance(environment, ProcessEnvironment) and not harbor.keep_processes:
+            await environment.mark_processes()
 
     async def evaluate(self, task: Task, environment: SandboxEnvironment, answer: str) -> Verdict:
         """Run the folder's tests and read the reward that they write.
 
-        Raises VerifierFailed where they write none, or what is no reward: that is no failure of the policy.
+        What the attempt left running is ended before, unless the folder wants it kept. Raises VerifierFailed where the
+        tests write no reward, or what is none: that is no failure of the policy.
         """
         harbor, plan = _read(task)
         tests = harbor.folder("tests")
-        await _run(environment, plan, ("bash", "-c", CLEAN_SCRIPT), FOLDER_SECONDS)
-        await _unpack(environment, "/tests", tests)
-        if answer:
-            await environment.write("/logs/agent/answer.txt", answer)
+        await end_processes(environment, harbor)
+        try:
+            await _run(environment, plan, ("bash", "-c", CLEAN_SCRIPT), FOLDER_SECONDS)
+            await _unpack(environment, "/tests", tests)
+            if answer:
+                await environment.write("/logs/agent/answer.txt", answer)
+        except (InvalidAction, UnsupportedTask) as error:
+            raise VerifierFailed(f"the tests could not be put in place: {error}") from None
         command = _in_folder(plan.workdir, plan.env | harbor.verifier_env, ("bash", "/tests/test.sh"))
         return await run_tests(environment, command, harbor, tests)
+
+
+async def end_processes(environment: SandboxEnvironment, harbor: HarborTask) -> None:
+    """End what the attempt left running, unless the folder wants it kept. Raises VerifierFailed."""
+    if harbor.keep_processes or not isinstance(environment, ProcessEnvironment):
+        return
+    try:
+        await environment.end_processes()
+    except InvalidAction as error:
+        raise VerifierFailed(f"the tests could not begin: {error}") from None
 
 
 async def run_tests(

@@ -12,7 +12,7 @@ from vm_bridge.errors import InvalidAction, UnsupportedTask, VerifierFailed
 from vm_bridge.machine import ExpertSuggestion
 from vm_bridge.suites import SandboxEnvironment
 from vm_bridge.suites.container_plan import ContainerPlan, executable_in, tar_archive
-from vm_bridge.suites.harbor import HarborSuite, read_harbor, run_tests, suggest_command, unpack_command
+from vm_bridge.suites.harbor import HarborSuite, end_processes, read_harbor, run_tests, suggest_command, unpack_command
 
 
 @runtime_checkable
@@ -44,6 +44,7 @@ class ContainerHarborSuite(HarborSuite):
     async def evaluate(self, task: Task, environment: SandboxEnvironment, answer: str) -> Verdict:
         """See `HarborSuite.evaluate`; what lies in the folders of the tests is removed as root first."""
         harbor, settings = _read(task)
+        await end_processes(environment, harbor)
         tests, container = harbor.folder("tests"), _container(environment)
         files = {f"tests/{path}": data for path, data in tests.items()}
         executable = {f"tests/{path}" for path in {"test.sh", *executable_in(settings, "tests")}}

@@ -80,6 +80,8 @@ DEVELOPMENT_PACKAGES = (
     SystemPackage("pulseaudio", programs=("pulseaudio",)),
     SystemPackage("kiwix-tools", programs=("kiwix-serve",)),
     SystemPackage("zim-tools", programs=("zimwriterfs",)),
+    SystemPackage("at-spi2-core", files=("/usr/libexec/at-spi-bus-launcher",)),
+    SystemPackage("dbus-daemon", programs=("dbus-daemon",)),
     SystemPackage("python3-tk", files=("/usr/lib/python3*/lib-dynload/_tkinter*.so",)),
 )
 """What tests start besides: all of it small."""

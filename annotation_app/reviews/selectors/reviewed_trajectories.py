@@ -8,6 +8,7 @@ from uuid import UUID
 from annotation_app.episodes.models import Episode
 from annotation_app.reviews.models import Cut, Fix, Remark, ThoughtRevision
 from protocol.base import FrozenModel
+from protocol.trajectory.elements import with_elements_of_part
 from protocol.trajectory.reviews import Fix as FixValue
 from protocol.trajectory.reviews import StepReview
 from protocol.trajectory.segments import Segments, split_trajectory
@@ -112,9 +113,11 @@ def trajectories_reviewed(trajectories: Iterable[Trajectory]) -> Iterator[Trajec
 
 
 def _session_parts(trajectory: Trajectory, segments: Segments) -> Iterator[Trajectory]:
-    """The parts of a recorded session that count, each with what was said of its own steps."""
+    """The parts of a recorded session that count, each with what was said of its own steps, and their elements."""
     speech = speech_of(trajectory)
     for part, segment in zip_longest(split_trajectory(trajectory, segments), segments):
+        if segment is not None:
+            part = with_elements_of_part(part, segment.first, segment.last)
         if speech is None or segment is None:
             yield part
         else:

@@ -16,6 +16,7 @@ from annotation_app.reviews.selectors.details import may_do
 from annotation_app.reviews.selectors.opinions import is_blind
 from annotation_app.reviews.selectors.queue import claim_out
 from annotation_app.reviews.speech_schemas import SpeechOut, ThoughtOut, ThoughtRevisionOut, TimelineStep, WordOut
+from protocol.trajectory.elements import describe_element, step_elements
 from protocol.trajectory.speech import (
     LoudnessRun,
     SpeechRecord,
@@ -84,6 +85,7 @@ def speech_out(*, user: User, episode_id: UUID) -> SpeechOut:
     held = claim_out(claim, user)
     spans = step_spans(trajectory)
     texts = step_thoughts(speech.words, thoughts, len(spans))
+    elements = step_elements(trajectory)
     ends = [end for _, end in spans] + [word[1] for word in speech.words]
     if trajectory.finished_at is not None:
         ends.append((trajectory.finished_at - trajectory.created_at).total_seconds())
@@ -103,7 +105,13 @@ def speech_out(*, user: User, episode_id: UUID) -> SpeechOut:
             for one in thoughts
         ),
         steps=tuple(
-            TimelineStep(index=index, begin=begin, end=end, thought=texts[index])
+            TimelineStep(
+                index=index,
+                begin=begin,
+                end=end,
+                thought=texts[index],
+                element=describe_element(elements[index]) if index in elements else "",
+            )
             for index, (begin, end) in enumerate(spans)
         ),
         revision=0 if head is None else head.number,

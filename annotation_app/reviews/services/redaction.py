@@ -13,6 +13,7 @@ from annotation_app.reviews.models import Fix, Job, Opinion, ThoughtRevision
 from annotation_app.reviews.selectors.speech import recorded_session
 from annotation_app.reviews.services.access import correctable_episode
 from annotation_app.tasks.models import Task
+from protocol.trajectory.elements import redact_elements
 from protocol.trajectory.speech import (
     SpeechRecord,
     Thoughts,
@@ -48,7 +49,7 @@ def words_redact(*, user: User, episode_id: UUID, words: Collection[int]) -> Non
             "thoughts": redact_thoughts(speech.words, speech.thoughts, gone),
         }
     )
-    _redact_source(episode, redacted)
+    _redact_source(episode, redacted, secrets)
     _redact_steps(trajectory, speech, redacted, secrets, touched)
     for fix in Fix.objects.filter(episode=episode, index__in=touched):
         fix.thought, fix.reason = redact_text(fix.thought, secrets), redact_text(fix.reason, secrets)
@@ -78,15 +79,15 @@ def _affected_steps(gone: Collection[int], *versions: Thoughts) -> set[int]:
     }
 
 
-def _redact_source(episode: Episode, redacted: SpeechRecord) -> None:
+def _redact_source(episode: Episode, redacted: SpeechRecord, secrets: Collection[str]) -> None:
     """Both places where the words came in: the trajectory, and its task."""
     source = Source.objects.select_for_update().get(episode=episode)
-    source.head = with_speech(source.head, redacted)
+    source.head = redact_elements(with_speech(source.head, redacted), secrets)
     source.save(update_fields=["head"])
     task = Task.objects.select_for_update().get(pk=episode.task_id)
     if isinstance(task.definition.parameters.get("recording"), dict):
         holder = source.head.model_copy(update={"task": task.definition})
-        task.definition = with_speech(holder, redacted).task
+        task.definition = redact_elements(with_speech(holder, redacted), secrets).task
         task.save(update_fields=["definition"])
 
 

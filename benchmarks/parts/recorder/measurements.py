@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from PIL import Image
 from pydantic import TypeAdapter
 
 from benchmarks.parts.figures import floor_share, percentile
+from benchmarks.parts.recorder.accessibility import gtk_program, has_accessibility, private_bus, with_bus
 from benchmarks.parts.recorder.canaries import found_canaries
 from benchmarks.parts.recorder.desktop import Desktop, RecorderProcess, SentInput, recorder
 from benchmarks.parts.recorder.scripted_input import (
@@ -167,6 +169,15 @@ def measure_canaries(
 ) -> dict[str, Any]:
     """Secrets typed into and shown by whatever is excluded; then every byte is searched. What was typed in between
     must be found: it shows that the search works."""
+    with ExitStack() as stack:
+        if has_accessibility():
+            environment = with_bus(environment, stack.enter_context(private_bus(folder)), folder)
+        return _search_canaries(folder, desktop, environment, count, rng)
+
+
+def _search_canaries(
+    folder: Path, desktop: Desktop, environment: dict[str, str], count: int, rng: random.Random
+) -> dict[str, Any]:
     options = ("--exclude-app", "vault*", "--exclude-title", "*my bank*")
     canaries: list[str] = []
     controls: list[str] = []
@@ -223,6 +234,7 @@ class Secretive:
             self.in_title_that_changes,
             self.in_terminal,
             self.while_paused,
+            *([self.in_password_field] if has_accessibility() else []),
         )
 
     def in_window(self, title: str, application: str, *, focused: bool = True) -> list[str]:
@@ -260,6 +272,16 @@ class Secretive:
             self._desktop.press(ENTER)
             self._running.wait(recording=True)
             terminal.kill()
+        return texts
+
+    def in_password_field(self) -> list[str]:
+        """A password field of a real program, known by accessibility."""
+        with gtk_program(self._desktop, self._environment) as (left, top):
+            self._desktop.click(left + 150, top + 250)
+            texts = [self._type()]
+            self._running.wait(reason="password")
+            texts.append(self._type())
+        self._running.wait(recording=True)
         return texts
 
     def while_paused(self) -> list[str]:

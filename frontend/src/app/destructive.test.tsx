@@ -54,7 +54,7 @@ const JUDGED: JudgeRow = {
   judge: {
     ...{ id: 3, model: "m", created_at: AT, used: true },
     ref: { kind: "outcome_model", name: "orm", revision: "r2", scripted: false },
-    settings: { votes: 1, combine: "majority", temperature: 1, max_tokens: 512, images: 5 },
+    settings: { votes: 1, combine: "majority", temperature: 1, max_tokens: 512, images: 5, method: "single", rating_threshold: 3 },
   },
   ...{ threshold: 0.7, finished: 0, judged: 0, unsaid: 0, at_threshold: null, best: null, run: null },
   counted: { successes: 0, failures: 0, unsaid_successes: 0, unsaid_failures: 0 },

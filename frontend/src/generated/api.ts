@@ -2159,6 +2159,8 @@ export interface JudgeSettings {
   temperature: number;
   max_tokens: number;
   images: number;
+  method: "single" | "key_points";
+  rating_threshold: number;
 }
 /**
  * A judge in a pool: what it has judged, and how far it agrees with people at its threshold.
@@ -2237,6 +2239,8 @@ export interface JudgeSettingsIn {
   temperature?: number;
   max_tokens?: number;
   images?: number;
+  method?: "single" | "key_points";
+  rating_threshold?: number;
 }
 /**
  * From which score on the judge is believed in the pool.
@@ -5181,13 +5185,15 @@ export interface ThoughtOut {
   step: number | null;
 }
 /**
- * When a step began and ended (seconds of the session), and its thought as reviewers left it.
+ * When a step began and ended (seconds of the session), its thought as reviewers left it, and the element that was
+ * clicked, in words; empty where the program did not tell.
  */
 export interface TimelineStep {
   index: number;
   begin: number;
   end: number;
   thought: string;
+  element: string;
 }
 /**
  * A change of the thoughts: of which thought, or to which revision they were restored.

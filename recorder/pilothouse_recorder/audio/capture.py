@@ -2,15 +2,15 @@
 
 import queue
 import threading
-import time
 from array import array
 from collections.abc import Callable
 from math import log10
-from typing import Any, Protocol
+from typing import Any
 
+from ..clocks import now_ns
 from ..errors import RecorderError
-from .assembly import Block, Chunk, ChunkAssembler, Loss
-from .pulse import Microphone
+from .assembly import Chunk, ChunkAssembler, Loss
+from .microphones import Source, open_microphone
 
 RETRY_SECONDS = 1.0
 JOIN_SECONDS = 2.0
@@ -19,20 +19,10 @@ SILENCE_DB, QUIET_DB = -96.0, -45.0
 """No sound at all; the most that a person who says nothing makes."""
 
 
-class Source(Protocol):
-    """What blocks of sound come from."""
-
-    def read(self) -> Block:
-        """Wait for the next block. Raises RecorderError with `no_microphone`."""
-
-    def close(self) -> None:
-        """Release it."""
-
-
 class VoiceCapture:
     """Sound as it comes. Raises RecorderError with `no_microphone` where there is none at the start."""
 
-    def __init__(self, source: str = "", open_source: Callable[[str], Source] = Microphone) -> None:
+    def __init__(self, source: str = "", open_source: Callable[[str], Source] = open_microphone) -> None:
         self._source, self._open_source = source, open_source
         self._first: Source | None = self._open()
         self._ready: queue.SimpleQueue[Chunk | Loss] = queue.SimpleQueue()
@@ -66,10 +56,10 @@ class VoiceCapture:
                 self._ended.wait(RETRY_SECONDS)
                 continue
             if gone_ns is not None:
-                self._ready.put(Loss(gone_ns, time.monotonic_ns(), "no_microphone"))
+                self._ready.put(Loss(gone_ns, now_ns(), "no_microphone"))
             self.present = True
             self._read(source)
-            gone_ns, self.present = time.monotonic_ns(), False
+            gone_ns, self.present = now_ns(), False
 
     def _read(self, source: Source) -> None:
         """Until the end, or until the microphone has gone."""
@@ -94,7 +84,7 @@ def peak_db(samples: bytes) -> float:
 
 def check_microphone(source: str, seconds: float) -> dict[str, Any]:
     """Listen for a moment: how loud it is, and whether anything is heard. Raises RecorderError with `no_microphone`."""
-    microphone = Microphone(source)
+    microphone = open_microphone(source)
     try:
         blocks = [microphone.read() for _ in range(max(1, round(seconds * 10)))]
     finally:

@@ -1,8 +1,8 @@
 """A microphone of PulseAudio, or of PipeWire in its place: libpulse-simple by ctypes."""
 
 import ctypes
-import time
 
+from ..clocks import now_ns
 from ..errors import RecorderError
 from .assembly import RATE, SAMPLE_BYTES, Block
 
@@ -49,7 +49,7 @@ class Microphone:
         if self._library.pa_simple_read(self._stream, self._buffer, len(self._buffer), ctypes.byref(self._error)) < 0:
             raise self._failure("The microphone has gone")
         latency = self._library.pa_simple_get_latency(self._stream, ctypes.byref(self._error))
-        return Block(self._buffer.raw, time.monotonic_ns(), latency * US)
+        return Block(self._buffer.raw, now_ns(), latency * US)
 
     def close(self) -> None:
         """Release it; only in the thread that reads."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import RecorderError
 from ..uploads import Server
-from .words import SpeechEngine, SpokenWord, seconds_of, spread_words, to_wav
+from .words import SpeechEngine, SpokenWord, punctuate_words, seconds_of, spread_words, to_wav
 
 KEY = "PILOTHOUSE_SPEECH_KEY"
 """The environment variable with the key of the transcription server, if it needs one."""
@@ -48,7 +48,8 @@ def read_answer(content: bytes, samples: bytes) -> list[SpokenWord]:
     try:
         answer = json.loads(content)
         if words := answer.get("words"):
-            return [_word(one["word"], one["start"], one["end"], seconds) for one in words if one["word"].strip()]
+            found = [_word(one["word"], one["start"], one["end"], seconds) for one in words if one["word"].strip()]
+            return punctuate_words(found, str(answer.get("text", "")))
         parts = answer.get("segments") or [{"text": answer["text"], "start": 0.0, "end": seconds}]
         return [
             word

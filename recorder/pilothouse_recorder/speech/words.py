@@ -11,6 +11,10 @@ from ..audio.assembly import RATE, SAMPLE_BYTES
 
 MAX_WORD_CHARACTERS = 200
 CJK = r"\u3040-\u30ff\u3400-\u9fff"
+MARKS = re.compile(r"[,.;:!?…，。；：！？、]+(?![^\W_])|[，。；：！？、…]+")
+"""Punctuation after a word, which is none within a number or a name with a point."""
+MAX_SKIPPED = 40
+"""Characters of the text between two words: what follows farther away is another place."""
 CJK_WORD = re.compile(rf"[{CJK}][^{CJK}\w]*|[^{CJK}]+")
 
 
@@ -56,6 +60,21 @@ def split_words(text: str) -> list[str]:
     """The words of a text. Chinese and Japanese have no spaces: each character is a word, with the punctuation after
     it."""
     return [word for part in text.split() for word in CJK_WORD.findall(part)]
+
+
+def punctuate_words(words: Iterable[SpokenWord], text: str) -> list[SpokenWord]:
+    """Words with the punctuation that follows them in the text: servers leave it out of words, and sentences would not
+    end. Words that are not in the text in this order stay as they are."""
+    place, punctuated = 0, []
+    for word in words:
+        found = text.find(word.text, place)
+        if 0 <= found - place <= MAX_SKIPPED:
+            place = found + len(word.text)
+            marks = MARKS.match(text, place)
+            if marks is not None and word.text[-1:].isalnum():
+                word, place = replace(word, text=word.text + marks[0]), marks.end()
+        punctuated.append(word)
+    return punctuated
 
 
 def clean_words(words: Iterable[SpokenWord]) -> list[SpokenWord]:

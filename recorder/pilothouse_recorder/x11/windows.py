@@ -8,13 +8,12 @@ from Xlib import X, Xatom
 from Xlib.error import XError
 
 from ..clocks import ClockSample
+from ..desktop import OWN_CLASS
 from ..exclusions import WindowInfo
 from . import open_display
 
 CLIENT_BITS = 21
 """A resource's lowest bits; those above name the client that made it."""
-OWN_CLASS = "pilothouse-recorder"
-"""The class of the recorder's own window, in lower case."""
 MAX_DEPTH = 3
 """Levels of windows below the root that are looked at: a window manager's frame, its border, the program's window."""
 MAX_PARENTS = 16
@@ -83,6 +82,18 @@ class WindowWatcher:
                 if 0 <= x - origin.x < size.width and 0 <= y - origin.y < size.height:
                     return True
         return False
+
+    def pid_at(self, x: int, y: int) -> int:
+        """The process of the window at this point, as its program tells; 0 where it does not."""
+        window = self._root
+        with suppress(XError):
+            for _ in range(MAX_PARENTS):
+                window = window.translate_coords(self._root, x, y).child
+                if isinstance(window, int) or window.id == X.NONE:
+                    break
+                if (pid := window.get_full_property(self._pid_atom, Xatom.CARDINAL)) is not None and pid.value:
+                    return int(pid.value[0])
+        return 0
 
     def sync(self) -> None:
         """Ask the X server, and take note of what changed."""

@@ -109,6 +109,15 @@ def left(engine: ContainerEngine, sandbox: LocalSandbox) -> list[str]:
     return engine.names(str(sandbox.tree.folder.parent.parent))
 
 
+async def test_what_an_attempt_left_running_is_ended_before_the_tests(sandbox: LocalSandbox, coreutils: str) -> None:
+    machine = sandbox.bind(1)
+    await machine.prepare(task_of(coreutils, test=b"#!/bin/sh\nsleep 1; echo 0 > /logs/verifier/reward.txt; sleep 1\n"))
+    cheat = "while :; do [ -e /logs/verifier/reward.txt ] && echo 1 > /logs/verifier/reward.txt; sleep 0.1; done"
+    await ran(sandbox, f"echo stays > file; nohup sh -c '{cheat}' > /dev/null 2>&1 &")
+    assert (await machine.evaluate()).score == 0
+    assert (await ran(sandbox, "cat file")).strip() == "stays"
+
+
 async def test_a_folder_is_built_solved_and_judged_by_what_it_brings(sandbox: LocalSandbox, base: str) -> None:
     machine = sandbox.bind(1)
     await machine.prepare(task_of(base))

@@ -20,6 +20,7 @@ from benchmarks.parts.recorder.x_server import SIZE, x_server
 from protocol.blobs import BlobRef
 from protocol.formats.recording_reader import READER
 from protocol.formats.row_readers import SourceImage, SourceRow, read_row
+from recorder.pilothouse_recorder.adapters import open_desktop
 from recorder.pilothouse_recorder.control import ControlServer
 from recorder.pilothouse_recorder.errors import RecorderError
 from recorder.pilothouse_recorder.exclusions import ExclusionRules
@@ -198,7 +199,9 @@ def test_an_excluded_window_that_flashes_during_a_grab_is_in_no_frame(
 
     monkeypatch.setattr(ScreenGrabber, "grab", grab_in_a_flash)
     with ControlServer(tmp_path) as control:
-        recording = Recording(tmp_path / "session", {"id": "flash"}, ExclusionRules(("vault*",), ()), 30)
+        recording = Recording(
+            tmp_path / "session", {"id": "flash"}, ExclusionRules(("vault*",), ()), 30, desktop=open_desktop()
+        )
 
         def frame_is_stored() -> bool:
             recording.tick()
@@ -216,7 +219,9 @@ def test_what_was_typed_while_the_windows_were_not_watched_is_not_stored(
 ) -> None:
     monkeypatch.setenv("DISPLAY", environment["DISPLAY"])
     with ControlServer(tmp_path) as control:
-        recording = Recording(tmp_path / "session", {"id": "stopped"}, ExclusionRules(("vault*",), ()), 30)
+        recording = Recording(
+            tmp_path / "session", {"id": "stopped"}, ExclusionRules(("vault*",), ()), 30, desktop=open_desktop()
+        )
 
         def stored_frames() -> bool:
             recording.tick()

@@ -7,6 +7,7 @@ import pytest_asyncio
 
 from benchmarks.parts.tasks.bad_folders import GOOD
 from benchmarks.parts.tasks.bad_verifiers import BAD_VERIFIERS
+from protocol.actions.types import RunCommand, TypeTerminal
 from protocol.harbor.task_folders import parse_folder
 from protocol.trajectory.tasks import Task
 from vm_bridge.errors import UnsupportedTask, VerifierFailed
@@ -75,6 +76,26 @@ async def test_a_reward_planted_before_the_tests_counts_for_nothing(machine: Mac
     with pytest.raises(VerifierFailed, match="wrote no reward") as failed:
         await machine.evaluate()
     assert "helper.sh" not in str(failed.value)
+
+
+@pytest.mark.parametrize(("kept", "rewarded"), [(b"", False), (b"[metadata]\nkeep_processes = true\n", True)])
+async def test_what_an_attempt_left_running_is_ended_before_the_tests(
+    machine: Machine, kept: bytes, rewarded: bool
+) -> None:
+    await machine.prepare(folder("sleep 0.2; echo 0 > /logs/verifier/reward.txt; sleep 0.2", {"task.toml": kept}))
+    change = "echo 1 > ~/reward-$$ && mv ~/reward-$$ /logs/verifier/reward.txt"
+    cheat = f"while :; do [ -e /logs/verifier/reward.txt ] && {change}; sleep 0.01; done"
+    await machine.perform(f"background-{rewarded}", RunCommand(command=f"nohup sh -c '{cheat}' >/dev/null 2>&1 &"))
+    await machine.perform(f"shell-{rewarded}", TypeTerminal(text=f"{cheat}\n"), settle=False)
+    assert (await machine.evaluate()).success is rewarded
+    assert (await machine.observe()).text is not None, "a new shell stands ready"
+
+
+async def test_tests_that_cannot_be_put_in_place_are_the_verifiers_failure(machine: Machine) -> None:
+    await machine.prepare(folder())
+    await machine.perform("close", RunCommand(command="chmod 000 /logs"))
+    with pytest.raises(VerifierFailed, match="put in place"):
+        await machine.evaluate()
 
 
 async def test_part_of_a_reward_is_a_score_and_no_success(machine: Machine) -> None:

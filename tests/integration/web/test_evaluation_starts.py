@@ -273,6 +273,8 @@ def test_an_evaluation_by_scripts_of_tasks_without_any_is_refused(
     site = Task(id="site", instruction="Go", platform="browser", parameters={"site_task": site_task})
     assert selectors.has_script(site, {})
     assert not selectors.has_script(site.model_copy(update={"parameters": {"site_task": {}}}), {})
+    answered = {"site_task": {}, "reference_answer": "Paris"}
+    assert selectors.has_script(site.model_copy(update={"parameters": answered}), {}), "its oracle says the answer"
     for definition in (games, site, Task.model_validate(solved)):
         pool = pool_ensure(name=definition.id, members=[])
         tasks_add(pool=pool, definitions=[definition])

@@ -140,7 +140,11 @@ def test_tests_of_the_trainer_see_no_fixtures_of_the_others(project: Project) ->
 
 
 def test_documents_affect_those_who_read_them(project: Project) -> None:
-    readers = {"tests/trainer/test_tutorials.py", "tests/unit/operations/test_documents.py"}
+    readers = {
+        "tests/trainer/test_tutorials.py",
+        "tests/unit/operations/test_documentation.py",
+        "tests/unit/operations/test_documents.py",
+    }
     assert affected("docs/web.md", project) == readers
 
 

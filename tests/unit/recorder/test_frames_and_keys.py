@@ -3,7 +3,6 @@
 import pytest
 
 from recorder.pilothouse_recorder.frames import FrameFilter, FramePacer, encode_frame
-from recorder.pilothouse_recorder.inputs import KEY_PRESS, hotkey_of
 from recorder.pilothouse_recorder.keysyms import (
     CONTROL,
     GROUP2,
@@ -17,6 +16,7 @@ from recorder.pilothouse_recorder.keysyms import (
     keysym_of,
 )
 from recorder.pilothouse_recorder.x11.inputs import RawInput
+from recorder.pilothouse_recorder.x11.interpreter import KEY_PRESS, hotkey_of
 
 A_KEY = (ord("a"), ord("A"), 0x010003B1, 0x01000391, 0xE6, 0xC6)
 DIGIT = (ord("1"), ord("!"))

@@ -290,7 +290,7 @@ def test_recording_needs_consent_to_the_present_text(
     shown = json.loads(capsys.readouterr().out)
     assert shown["accepted"]["version"] == shown["version"]
     assert require_consent(load_settings(tmp_path)).version == shown["version"]
-    assert "web pages, other applications, ssh sessions, tmux or screen ARE stored" in shown["text"]
+    assert "and into ssh sessions, tmux or screen, ARE stored" in shown["text"]
     with monkeypatch.context() as patch:
         patch.setattr(settings, "CONSENT_VERSION", "another")
         with pytest.raises(RecorderError, match="consent"):

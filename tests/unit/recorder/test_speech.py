@@ -174,6 +174,28 @@ def test_answers_without_times_of_words_are_spread(answer: dict[str, Any], found
     assert [(word.text, round(word.begin_s, 3)) for word in words] == found
 
 
+@pytest.mark.parametrize(
+    ("text", "heard", "words"),
+    [
+        (
+            "打开菜单。然后点Save按钮，好吗？",
+            "打开 菜单 然后 点 Save 按钮 好吗",
+            "打开 菜单。 然后 点 Save 按钮， 好吗？",
+        ),
+        ("打开。打开！", "打 开 打 开", "打 开。 打 开！"),
+        ("It costs 13.60, okay. Next", "It costs 13.60 okay Next", "It costs 13.60, okay. Next"),
+        ("Dr. Who. Yes", "Dr. Who Yes", "Dr. Who. Yes"),
+        ("something else", "打开", "打开"),
+        ("", "打开 菜单", "打开 菜单"),
+    ],
+)
+def test_words_get_the_punctuation_of_the_text(text: str, heard: str, words: str) -> None:
+    said = [{"word": word, "start": place / 10, "end": place / 10 + 0.1} for place, word in enumerate(heard.split())]
+    found = read_answer(json.dumps({"text": text, "words": said}).encode(), seconds((2, QUIET)))
+    assert " ".join(one.text for one in found) == words
+    assert [round(one.begin_s, 3) for one in found] == [one["start"] for one in said]
+
+
 @pytest.mark.parametrize("answer", [b"", b"[]", b"{}", b'{"words": [{"word": "a", "start": NaN, "end": 1}]}'])
 def test_an_answer_without_words_has_a_code(answer: bytes) -> None:
     with pytest.raises(RecorderError) as caught:

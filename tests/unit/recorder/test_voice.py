@@ -26,9 +26,12 @@ class Device:
 
     def __init__(self, ppm: float = 0.0) -> None:
         self._rng = random.Random(1)
-        self._sample_ns = SAMPLE_NS * (1 + ppm / 1e6)
+        self.set_rate(ppm)
         self.true_ns = 0.0
         self.read_ns = 0
+
+    def set_rate(self, ppm: float) -> None:
+        self._sample_ns = SAMPLE_NS * (1 + ppm / 1e6)
 
     def block(self, late_ns: int = 0) -> Block:
         self.true_ns += BLOCK * self._sample_ns
@@ -50,6 +53,15 @@ def times(assembler: ChunkAssembler, device: Device, blocks: int) -> list[int]:
 def test_a_clock_that_drifts_is_followed_over_half_an_hour() -> None:
     errors = times(ChunkAssembler(), Device(ppm=200), 6_000)
     assert len(errors) == 1_200
+    assert max(map(abs, errors)) < 5 * MS
+
+
+def test_a_rate_that_changes_while_it_records_is_followed() -> None:
+    assembler, device = ChunkAssembler(), Device(ppm=200)
+    times(assembler, device, 600)
+    device.set_rate(ppm=-300)
+    errors = times(assembler, device, 3_000)
+    assert len(errors) == 600
     assert max(map(abs, errors)) < 5 * MS
 
 

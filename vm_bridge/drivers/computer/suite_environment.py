@@ -15,8 +15,8 @@ from vm_bridge.suites.container_plan import ContainerPlan
 T = TypeVar("T", bound=BaseModel)
 CALL_TIMEOUT_SECONDS = 30.0
 """How long a guest may take beyond the time a call names itself."""
-
-
+END_SECONDS = 10.0
+"""How long the processes of an attempt may take to end."""
 BUILD_QUEUE_SECONDS = 660.0
 """How long an image may wait until those before it are built, and its container until it runs."""
 
@@ -60,6 +60,14 @@ class GuestEnvironment:
 
     async def start(self, argv: Sequence[str]) -> None:
         _raise_failure((await self._use("start", _StatusReply, argv=list(argv))).failed)
+
+    async def mark_processes(self) -> None:
+        """See `vm_bridge.suites.harbor.ProcessEnvironment`."""
+        _raise_failure((await self._use("mark_processes", _StatusReply)).failed)
+
+    async def end_processes(self) -> None:
+        """See `vm_bridge.suites.harbor.ProcessEnvironment`."""
+        _raise_failure((await self._use("end_processes", _StatusReply, END_SECONDS)).failed)
 
     async def start_container(self, plan: ContainerPlan) -> None:
         """See `vm_bridge.suites.harbor_container.ContainerEnvironment`."""

@@ -11,6 +11,7 @@ from vm_bridge.guest.common import files
 from vm_bridge.guest.common.actions import MAX_OUTPUT, ActionFailed
 from vm_bridge.guest.common.machine_io import home_digest
 from vm_bridge.guest.linux import shell
+from vm_bridge.guest.linux.attempt_processes import AttemptProcesses
 
 
 def wait_for_window(title: str, seconds: float) -> bool:
@@ -88,8 +89,11 @@ def digest(_: Message) -> Message:
     return {"digest": home_digest()}
 
 
+_processes = AttemptProcesses()
 TOOLS: dict[str, Callable[[Message], Message]] = {
-    tool.__name__: tool for tool in (run, read, write, start, window, digest)
+    **{tool.__name__: tool for tool in (run, read, write, start, window, digest)},
+    "mark_processes": _processes.mark,
+    "end_processes": _processes.end,
 }
 """Every tool by its name."""
 

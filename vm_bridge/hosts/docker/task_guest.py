@@ -35,7 +35,7 @@ class TaskGuest:
         self._images = TaskImages(engine, limits, lock)
         self.io = TaskIO(engine, name)
         tools = (self.start_container, self.io.run, self.io.read, self.io.write, self.io.replace_folder)
-        self.tools = {tool.__name__: tool for tool in tools}
+        self.tools = {tool.__name__: tool for tool in (*tools, self.mark_processes, self.end_processes)}
 
     def start_container(self, call: Message) -> Message:
         """Builds the image where it is not there, and starts the container; says why not."""
@@ -48,6 +48,18 @@ class TaskGuest:
             self._engine.put_archive(self._name, folders_archive())
             self.io.shell()
         except (BuildFailed, EngineRefused, ValidationError, ActionFailed) as error:
+            return {"failed": str(error)}
+        return {"failed": None}
+
+    def mark_processes(self, call: Message) -> Message:
+        """Nothing: all that runs in a container is the image's or the attempt's."""
+        return {"failed": None}
+
+    def end_processes(self, call: Message) -> Message:
+        """Begin the container again, with its files; says why not. What the image starts by itself is there again."""
+        try:
+            self._engine.restart(self._name)
+        except EngineRefused as error:
             return {"failed": str(error)}
         return {"failed": None}
 

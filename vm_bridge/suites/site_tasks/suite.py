@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 from pydantic import JsonValue, ValidationError
 
 from protocol.actions.types import Finish
-from protocol.site_tasks import BundledSite, SiteTask, StateCondition, ZimSite, find_site_task, needs_answer
+from protocol.site_tasks import BundledSite, LiveSite, SiteTask, StateCondition, ZimSite, find_site_task, needs_answer
 from protocol.trajectory.observations import Verdict
 from protocol.trajectory.tasks import Language, Task
-from vm_bridge.browser import Request, Response, Session
+from vm_bridge.browser import Request, Response, ScriptFailed, Session
 from vm_bridge.errors import InvalidAction, UnknownTask
 from vm_bridge.machine import ExpertSuggestion
 from vm_bridge.suites.site_tasks.checks import find_fault
@@ -25,6 +25,8 @@ from vm_bridge.suites.web.suite import STATE
 from vm_bridge.suites.web_suite import Scene, TaskProgress
 
 VERSION = "1.0"
+FIRST_PAGE = "[location.href, performance.getEntriesByType('navigation')[0]?.responseStatus ?? 0]"
+"""The address of the page that is open, and the HTTP status of its document; 0 where the browser does not tell."""
 
 
 class UnreachableSite:
@@ -64,7 +66,11 @@ class SiteTaskSuite:
         return Scene(site=UnreachableSite(), url=given.site.url, size=given.size)
 
     async def set_up(self, task: Task, session: Session) -> None:
-        """Nothing: a site begins as its first page comes."""
+        """Nothing is changed: a site begins as its first page comes. Raises ScriptFailed where a live site does not
+        answer, or refuses: what a policy does there would say nothing of it."""
+        site = _definition(task).site
+        if isinstance(site, LiveSite):
+            check_first_page(site.url, await session.evaluate(FIRST_PAGE))
 
     async def progress(self, task: Task, session: Session) -> TaskProgress:
         """Ended as soon as the check holds, unless it asks for an answer. Raises ScriptFailed."""
@@ -94,6 +100,17 @@ class SiteTaskSuite:
             return ExpertSuggestion(thought="All is done.", action=Finish())
         step = given.script[place]
         return ExpertSuggestion(thought=describe_step(step), action=next_action(step, page))
+
+
+def check_first_page(url: str, page: object) -> None:
+    """Raises ScriptFailed for what the first page of a live site says of itself: `[its address, its HTTP status]`."""
+    match page:
+        case [str(address), int(status)] if urlsplit(address).scheme in ("http", "https") and status < 400:
+            return
+        case [str(address), int(status)] if urlsplit(address).scheme in ("http", "https"):
+            raise ScriptFailed(f"{url} answered with the HTTP status {status}")
+        case _:
+            raise ScriptFailed(f"{url} cannot be reached")
 
 
 def make_site_world(site: BundledSite, size: tuple[int, int]) -> Task:

@@ -11,16 +11,27 @@ import { useChange } from "./api";
 
 const KINDS = ["outcome_model", "reference", "screen"] as const;
 const COMBINATIONS = ["mean", "majority", "unanimous"] as const;
+const METHODS = ["single", "key_points"] as const;
 const TEXTS = ["name", "revision", "base_url", "model"] as const;
 /** As `JudgeSettings` has them. */
 const MAX_VOTES = 16;
 const MAX_TOKENS = 32_768;
 const MAX_IMAGES = 64;
 const MAX_TEMPERATURE = 2;
-const DEFAULTS = { votes: 1, combine: "mean", temperature: 0, max_tokens: 1024, images: 5 } as const;
+const MAX_RATING = 5;
+const DEFAULTS = {
+  votes: 1,
+  combine: "mean",
+  temperature: 0,
+  max_tokens: 1024,
+  images: 5,
+  method: "single",
+  rating_threshold: 3,
+} as const;
 const EMPTY = { name: "", revision: "1", base_url: "", model: "", api_key: "" };
 
 type Kind = JudgeIn["kind"];
+type NumberSetting = "votes" | "temperature" | "max_tokens" | "images" | "rating_threshold";
 type Settings = Required<NonNullable<JudgeIn["settings"]>>;
 
 export function CreateJudgeDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
@@ -43,7 +54,7 @@ function CreateJudgeForm({ onDone }: { onDone: () => void }) {
     const { value } = event.currentTarget;
     setTexts((before) => ({ ...before, [name]: value }));
   };
-  const setNumber = (name: "votes" | "temperature" | "max_tokens" | "images") => (value: string | number) =>
+  const setNumber = (name: NumberSetting) => (value: string | number) =>
     setSettings((before) => ({ ...before, [name]: typeof value === "number" ? value : DEFAULTS[name] }));
   const sameVotes = settings.votes > 1 && settings.temperature === 0;
   const usable = TEXTS.every((name) => texts[name].trim() !== "") && !sameVotes;
@@ -54,7 +65,7 @@ function CreateJudgeForm({ onDone }: { onDone: () => void }) {
     const key = api_key === "" || scripted ? {} : { api_key };
     change.mutate({ type: "create", judge: { ...given, ...key, kind, settings, scripted } }, { onSuccess: onDone });
   };
-  const number = (name: "votes" | "temperature" | "max_tokens" | "images", min: number, max: number, step = 1) => (
+  const number = (name: NumberSetting, min: number, max: number, step = 1) => (
     <NumberInput
       label={t(`judges.settings.${name}`)}
       description={t(`judges.settings.${name}.help`)}
@@ -120,6 +131,19 @@ function CreateJudgeForm({ onDone }: { onDone: () => void }) {
             {t("judges.settings.same_votes")}
           </Text>
         )}
+        {kind === "screen" && (
+          <NativeSelect
+            label={t("judges.settings.method")}
+            description={t(`judges.settings.method.${settings.method}.help`)}
+            value={settings.method}
+            onChange={(event) => {
+              const method = METHODS.find((each) => each === event.currentTarget.value) ?? "single";
+              setSettings((before) => ({ ...before, method }));
+            }}
+            data={METHODS.map((value) => ({ value, label: t(`judges.settings.method.${value}`) }))}
+          />
+        )}
+        {kind === "screen" && settings.method === "key_points" && number("rating_threshold", 1, MAX_RATING)}
         {number("images", 0, MAX_IMAGES)}
         {number("max_tokens", 1, MAX_TOKENS)}
         <Checkbox label={t("judges.new.scripted")} checked={scripted} onChange={(event) => setScripted(event.currentTarget.checked)} />

@@ -18,7 +18,7 @@ const JUDGE: JudgeOut = {
   id: 3,
   ref: { kind: "outcome_model", name: "orm", revision: "r2", scripted: false },
   model: "orm",
-  settings: { votes: 4, combine: "unanimous", temperature: 1, max_tokens: 512, images: 5 },
+  settings: { votes: 4, combine: "unanimous", temperature: 1, max_tokens: 512, images: 5, method: "single", rating_threshold: 3 },
   created_at: AT,
   used: true,
 };
@@ -134,6 +134,11 @@ describe("the judges page", () => {
     const temperature = within(dialog).getByRole("textbox", { name: "Temperature" });
     await user.clear(temperature);
     await user.type(temperature, "1");
+    expect(within(dialog).queryByRole("textbox", { name: "Lowest rating of a screen" })).toBeNull();
+    await user.selectOptions(within(dialog).getByRole("combobox", { name: "How it looks at screens" }), "key_points");
+    const rating = within(dialog).getByRole("textbox", { name: "Lowest rating of a screen" });
+    await user.clear(rating);
+    await user.type(rating, "4");
     await user.click(submit);
     await waitFor(() => expect(sent).toHaveLength(1));
     expect(sent[0]).toEqual([
@@ -141,7 +146,10 @@ describe("the judges page", () => {
       "/api/judges",
       {
         ...{ kind: "screen", name: "checker", revision: "1", base_url: "http://judge:8000/v1", model: "m", scripted: false },
-        settings: { votes: 3, combine: "mean", temperature: 1, max_tokens: 1024, images: 5 },
+        settings: {
+          ...{ votes: 3, combine: "mean", temperature: 1, max_tokens: 1024, images: 5 },
+          ...{ method: "key_points", rating_threshold: 4 },
+        },
       },
     ]);
   });

@@ -10,6 +10,7 @@ import { CommandsProvider } from "@/shared/commands/commands";
 import { speechCommands } from "./commands";
 import { speechQuery, useSpeechChange } from "./api";
 import { ThoughtEditor } from "./thought-editor";
+import { Tracks } from "./tracks";
 
 const thought = (first_word: number, last_word: number, text: string): ThoughtOut => ({
   begin: first_word, end: last_word + 0.5, first_word, last_word, text, role: "plan", relation: "before", steps: [0], written: false, step: 0,
@@ -20,7 +21,7 @@ const SPEECH: SpeechOut = {
   levels: [],
   words: ["I", "open", "it.", "Then", "this."].map((text, at) => ({ begin: at, end: at + 0.5, text })),
   thoughts: [thought(0, 2, "I open it."), thought(3, 4, "Then this.")],
-  steps: [{ index: 0, begin: 6, end: 6.1, thought: "" }],
+  steps: [{ index: 0, begin: 6, end: 6.1, thought: "", element: "button “Save”" }],
   revision: 7,
   revisions: [],
   may_edit: true,
@@ -69,4 +70,13 @@ it("redacts only after a warning", async () => {
   expect(sent()).toEqual([]);
   fireEvent.click(button);
   await waitFor(() => expect(sent()).toEqual([{ words: [2] }]));
+});
+
+it("names the element that was clicked at its act", () => {
+  render(
+    <MantineProvider>
+      <Tracks speech={SPEECH} steps={[]} zoom={1} now={0} currentStep={0} selected={0} onSeek={() => undefined} onSelect={() => undefined} />
+    </MantineProvider>,
+  );
+  expect(screen.getByRole("button", { name: "Step 1 (button “Save”)" })).toBeTruthy();
 });

@@ -5,8 +5,8 @@ import type { ThoughtOut } from "@/generated/api";
 import { clock, marksOf, readSteps, sameWords, stepAt, thoughtAt, thoughtOfWord, wavePath, zoomBy } from "./time-axis";
 
 const STEPS = [
-  { index: 0, begin: 3, end: 3.1, thought: "" },
-  { index: 1, begin: 9, end: 9.1, thought: "" },
+  { index: 0, begin: 3, end: 3.1, thought: "", element: "" },
+  { index: 1, begin: 9, end: 9.1, thought: "", element: "" },
 ];
 const thought = (begin: number, first_word: number, last_word: number) => ({ begin, first_word, last_word }) as ThoughtOut;
 

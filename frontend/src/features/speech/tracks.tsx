@@ -43,8 +43,8 @@ export function Tracks({ speech, steps, zoom, now, currentStep, selected, onSeek
           ))}
         </div>
         <div className={styles.acts} role="group" aria-label={t("speech.acts")}>
-          {speech.steps.map(({ index, begin, end }) => (
-            <ActMark key={index} step={steps[index]} number={index + 1} style={span(begin, end)} current={index === currentStep} onClick={() => onSeek(begin)} />
+          {speech.steps.map(({ index, begin, end, element }) => (
+            <ActMark key={index} step={steps[index]} element={element} number={index + 1} style={span(begin, end)} current={index === currentStep} onClick={() => onSeek(begin)} />
           ))}
         </div>
         <ThoughtTrack speech={speech} selected={selected} onSelect={onSelect} span={span} />
@@ -101,12 +101,12 @@ function Wave({ speech: { levels }, duration }: { speech: SpeechOut; duration: n
   );
 }
 
-type ActProps = { step: Step | undefined; number: number; style: React.CSSProperties; current: boolean; onClick: () => void };
+type ActProps = { step: Step | undefined; element: string; number: number; style: React.CSSProperties; current: boolean; onClick: () => void };
 
 /** The strip of steps has each act as a tab stop; here the pointer finds them by their time. */
-function ActMark({ step, number, style, current, onClick }: ActProps) {
+function ActMark({ step, element, number, style, current, onClick }: ActProps) {
   const i18n = useI18n();
-  const label = `${i18n.t("timeline.step", { number })}${step ? `: ${describeAction(step.action, i18n)}` : ""}`;
+  const label = `${i18n.t("timeline.step", { number })}${step ? `: ${describeAction(step.action, i18n)}` : ""}${element && ` (${element})`}`;
   return (
     <button type="button" className={styles.act} style={style} data-current={current || undefined} aria-label={label} title={label} tabIndex={-1} onClick={onClick}>
       {number}

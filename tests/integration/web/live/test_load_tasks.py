@@ -8,6 +8,7 @@ from asgiref.sync import sync_to_async
 from django.core.management import CommandError, call_command
 
 from annotation_app.tasks.models import Pool, Task
+from benchmarks.parts.published.own_tasks import write_questions, write_web_task
 from benchmarks.parts.tasks.bad_folders import GOOD
 from protocol.harbor.dockerfile import CONTAINER_IMAGE
 from tests.integration.web.conftest import Stack, World, task_named
@@ -98,3 +99,11 @@ async def test_a_suite_is_asked_of_the_bridge(stack: Stack) -> None:
     assert len(await sync_to_async(keys)()) > len(before)
     with pytest.raises(CommandError):
         await sync_to_async(load)("real", "--suite", "nothing")
+
+
+def test_published_benchmarks_come_into_a_pool_but_for_sealed_ones(world: World, tmp_path: Path) -> None:
+    hosts = ("shop.example",)
+    assert load("real", write_web_task(tmp_path / "web", "https://shop.example/", hosts)) == "New tasks: 1 of 1.\n"
+    assert "online-mind2web/lamp" in keys()
+    with pytest.raises(CommandError, match="sealed_tasks"):
+        load("real", write_questions(tmp_path / "questions", "https://search.example/", hosts))

@@ -46,8 +46,9 @@ def session_row(picture: str) -> dict[str, Any]:
         return {"kind": kind, "t_ns": int(seconds * SECOND), "t_error_ns": 0, **fields}
 
     frames = [at(second, "screen.frame", sha256=picture, damaged_ns=0, app="mail") for second in (0, 3.5, 9.5)]
+    link = {"role": "link", "name": f"From {SECRET}", "bounds": [0, 0, 20, 10], "late_ns": 7}
     clicks = [
-        at(second + late, f"pointer.{kind}", x=5, y=5, button=1)
+        at(second + late, f"pointer.{kind}", x=5, y=5, button=1, **({"element": link} if second == 3 else {}))
         for second in (3, 9)
         for late, kind in ((0, "down"), (0.05, "up"))
     ]
@@ -115,6 +116,7 @@ def test_the_timeline_has_words_thoughts_steps_and_loudness(rosa: Reviewer, epis
         (3.0, SAID[0][1]),
         (9.0, f"{SAID[1][1]} {SAID[2][1]}"),
     ]
+    assert [step["element"] for step in found["steps"]] == [f"link “From {SECRET}”", ""]
     assert found["levels"] == [{"begin": 1.0, "rate": 20.0, "values": "AP8="}]
     assert found["words"][0] == {"begin": 1.0, "end": 1.15, "text": "I"}
     assert (found["revision"], found["may_edit"], found["duration"]) == (0, True, 9.5)

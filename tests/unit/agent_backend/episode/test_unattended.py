@@ -17,12 +17,17 @@ from agent_backend.errors import PolicyMisconfigured, PolicyRejected, PolicyUnav
 from agent_backend.rollout.attempts import build_trajectory
 from agent_backend.trajectory_folders import InvalidFolder, TrajectoryFolderWriter
 from protocol.actions.types import CallUser, Finish, Infeasible, NoAction, OpenApp, TypeText
+from protocol.base import JsonObject
 from protocol.messages.events import EpisodeState
+from protocol.trajectory.observations import Observation
 from protocol.trajectory.proposals import Proposal
+from protocol.trajectory.sealing import HIDDEN_INSTRUCTION
+from protocol.trajectory.tasks import Task
 from tests.unit.agent_backend.conftest import new_episode
 from tests.unit.agent_backend.policy.fake_policy import Answer, FakePolicy
 from trainer.data.trajectories import open_folder
 from vm_bridge.machine import Machine
+from vm_bridge.simulators.fake.machine import FakeMachine
 from vm_bridge.simulators.fake.sandbox import FakeSandbox
 
 LIMITS = RunnerLimits(executor=ExecutorLimits(reach=0.5), retry_policy=RetryPolicy(first=0.01, longest=0.01, tries=2))
@@ -42,7 +47,9 @@ class Returning(FakePolicy):
         return await super().propose(*given, **more)
 
 
-async def run_episode(policy: FakePolicy | None, *, max_steps: int = 5, alive: bool = True) -> InMemoryEpisodeStore:
+async def run_episode(
+    policy: FakePolicy | None, *, max_steps: int = 5, alive: bool = True, parameters: JsonObject | None = None
+) -> InMemoryEpisodeStore:
     sandbox = FakeSandbox("desktop", width=320, height=240)
     if not alive:
         sandbox.crash()
@@ -51,7 +58,8 @@ async def run_episode(policy: FakePolicy | None, *, max_steps: int = 5, alive: b
         return sandbox.bind(1)
 
     start = new_episode(id="rollout-1")
-    start = start.model_copy(update={"task": start.task.model_copy(update={"max_steps": max_steps})})
+    changes = {"max_steps": max_steps, "parameters": parameters or start.task.parameters}
+    start = start.model_copy(update={"task": start.task.model_copy(update=changes)})
     return await run_unattended(start, open_machine, lambda: policy, LIMITS)
 
 
@@ -61,6 +69,21 @@ async def test_the_policy_finishes_and_the_verifier_judges() -> None:
     assert (state.status, state.outcome) == ("finished", "success")
     assert state.verdict is not None
     assert state.verdict.success
+
+
+async def test_a_machine_gets_no_words_of_a_sealed_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared: list[Task] = []
+    prepare = FakeMachine.prepare
+
+    async def note(machine: FakeMachine, task: Task) -> Observation:
+        prepared.append(task)
+        return await prepare(machine, task)
+
+    monkeypatch.setattr(FakeMachine, "prepare", note)
+    parameters: JsonObject = {"sealed": {"password": "own"}, "reference_answer": "Paris"}
+    state = (await run_episode(FakePolicy(SAID), parameters=parameters)).state
+    assert state.task.instruction == "Type hello", "the policy reads it"
+    assert [(task.instruction, task.parameters) for task in prepared] == [(HIDDEN_INSTRUCTION, {})]
 
 
 async def test_a_policy_ends_a_task_it_calls_infeasible() -> None:

@@ -83,6 +83,17 @@ async def test_nothing_that_was_said_goes_along_unless_it_is_asked_for(
     assert "hunter" not in str(collector.spans)
 
 
+async def test_nothing_that_was_said_of_a_sealed_task_goes_along(
+    collector: SpanReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true")
+    with fresh_tracer():
+        await run_episode(FakePolicy(SAID), parameters={"sealed": {"password": "own"}})
+    assert collector.named("invoke_agent")
+    sent = str(collector.spans)
+    assert not any(word in sent for word in ("hello", "I type it", "Type hello"))
+
+
 async def test_a_request_that_failed_says_why_and_a_providers_count_of_tokens_is_its_own(
     collector: SpanReceiver,
 ) -> None:

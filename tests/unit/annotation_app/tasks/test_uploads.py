@@ -10,6 +10,9 @@ import pytest
 from annotation_app.pools.task_files import MAX_FAULTS, UploadFormat, task_file_read
 from benchmarks.parts.tasks.bad_folders import BAD_ARCHIVES, GOOD, archive
 from protocol.harbor.dockerfile import CONTAINER_IMAGE
+from protocol.site_tasks import LiveSite, find_site_task
+from protocol.trajectory.sealing import encrypt
+from tests.unit.protocol.benchmarks.test_repositories import ROW
 
 
 def rows(data: bytes, kind: UploadFormat = "csv") -> dict[int, str]:
@@ -282,3 +285,25 @@ class TestHarbor:
         code, data = BAD_ARCHIVES[name]
         (reason,) = rows(data, "harbor").values()
         assert code in reason
+
+
+class TestPublishedBenchmarks:
+    def test_rows_of_web_tasks_and_repositories_are_tasks(self) -> None:
+        web = {"task_id": "lamp", "confirmed_task": "Turn it on.", "website": "https://shop.example/"}
+        found = task_file_read(json.dumps([web]).encode(), "jsonl", "browser")
+        assert [task.id for task in found.tasks] == ["online-mind2web/lamp"]
+        site = find_site_task(found.tasks[0])
+        assert site is not None
+        assert site.site == LiveSite(url="https://shop.example/")
+        assert "this pool's is desktop" in rows(json.dumps([web]).encode(), "jsonl")[1]
+        in_containers = task_file_read(json.dumps(ROW).encode(), "jsonl", "terminal", CONTAINER_IMAGE)
+        assert [task.id for task in in_containers.tasks] == ["swe-bench/django__django-1"]
+        assert "docker_image" in rows(json.dumps(ROW).encode(), "jsonl")[1]
+
+    def test_sealed_questions_and_bad_rows_are_told(self) -> None:
+        sealed = {"problem": encrypt("Who?", "own"), "answer": encrypt("Nobody", "own"), "canary": "own"}
+        bad = {"task_id": "../x", "confirmed_task": "Do.", "website": "a.example"}
+        lines = f"{json.dumps(sealed)}\n{json.dumps(bad)}\n"
+        found = rows(lines.encode(), "jsonl")
+        assert "sealed" in found[1]
+        assert "task_id" in found[2]

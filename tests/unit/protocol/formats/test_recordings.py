@@ -10,10 +10,13 @@ from pydantic import TypeAdapter
 from protocol.actions.inputs import Point
 from protocol.actions.types import ACTION_ADAPTER
 from protocol.blobs import BlobRef
+from protocol.dialects.families import get_dialect
+from protocol.formats import ct_documents
 from protocol.formats.recorded_acts import RecordedEvent, find_acts, straighten
 from protocol.formats.recording_reader import READER
-from protocol.formats.records import RowError
+from protocol.formats.records import ExportOptions, RowError
 from protocol.formats.row_readers import SourceImage, SourceRow, read_row
+from protocol.trajectory.elements import redact_elements, step_elements, with_elements_of_part
 from protocol.trajectory.trajectories import Trajectory
 
 MS = 1_000_000
@@ -292,3 +295,33 @@ def test_loudness_has_the_sessions_time_and_a_lower_rate_where_it_is_long() -> N
 
     assert levels(bytes((1, 9, 3))) == (0.5, 20, bytes((1, 9, 3)))
     assert levels(bytes((1, 9)) * 20_000) == (0.5, 10, bytes((9,)) * 20_000)
+
+
+LINK = {"role": "link", "name": "Inbox", "bounds": [0, 0, 40, 10], "late_ns": 7 * MS}
+
+
+def test_the_clicked_element_comes_with_its_step_and_stands_in_documents() -> None:
+    pressed = click(900)
+    pressed[0]["element"] = LINK
+    trajectory = read(session(frame(0, "a"), click(100), frame(200, "b"), pressed, click(1_100), frame(1_300, "c")))
+    assert [step.action.kind for step in trajectory.steps] == ["click", "double_click"]
+    recorded: Any = trajectory.task.parameters["recording"]
+    element = {"step": 1, "role": "link", "name": "Inbox", "bounds": [0, 0, 40, 10]}
+    assert recorded["elements"] == [element]
+    (document,) = ct_documents.records(trajectory, ExportOptions(get_dialect("ui_tars_1_5")))
+    text = document.files[f"{trajectory.id}/document.md"]
+    assert isinstance(text, bytes)
+    assert text.decode().count("link “Inbox”") == 1
+    part = with_elements_of_part(trajectory, 1, 1)
+    assert step_elements(part)[0].name == "Inbox"
+    assert not step_elements(with_elements_of_part(trajectory, 0, 0))
+    assert step_elements(redact_elements(trajectory, ["inbox"]))[1].name == ""
+
+
+@pytest.mark.parametrize("wrong", [{"role": "x" * 500}, {"bounds": [1]}, {"name": "a\0"}])
+def test_an_element_that_is_none_is_told(wrong: dict[str, Any]) -> None:
+    pressed = click(100)
+    pressed[0]["element"] = LINK | wrong
+    with pytest.raises(RowError) as caught:
+        read(session(frame(0, "a"), pressed))
+    assert caught.value.code == "bad_row"

@@ -1,6 +1,7 @@
 """Words become thoughts, and thoughts find their acts."""
 
 import random
+import re
 from typing import Any
 
 import pytest
@@ -79,6 +80,10 @@ def test_thoughts_of_scripted_sessions_find_their_acts() -> None:
         ("打开了", "evaluation"),
         ("No wait, that is the wrong one", "correction"),
         ("不对，应该是第二个", "correction"),
+        ("我先打开菜单。", "plan"),
+        ("接下来点击 Save 按钮。", "plan"),
+        ("好了，保存成功。", "evaluation"),
+        ("呃，那个", "filler"),
         ("Now it shows the list", "evaluation"),
         ("Looks good", "evaluation"),
         ("Nothing happened", "evaluation"),
@@ -165,3 +170,55 @@ def test_empty_and_long_words_refuse_no_session() -> None:
 
 def test_chinese_is_joined_without_spaces() -> None:
     assert join_words(["点击", "保存", "按钮，", "然后", "OK", "go"]) == "点击保存按钮，然后 OK go"
+
+
+def characters_of(text: str, begin: float) -> list[SpokenWord]:
+    """Chinese as engines give it: a word for each character, with the punctuation after it; English words whole."""
+    return [
+        SpokenWord(
+            t_ns=int((begin + place * 0.2) * SECOND), end_ns=int((begin + place * 0.2 + 0.18) * SECOND), text=one
+        )
+        for place, one in enumerate(re.findall(r"[A-Za-z]+|[\u4e00-\u9fff][，。！？、]?", text))
+    ]
+
+
+def align_chinese(*spoken: tuple[str, float], acts: list[RecordedAct]) -> list[tuple[Any, ...]]:
+    words = [word for text, at in spoken for word in characters_of(text, at)]
+    return [(one.text, one.role, one.relation, one.acts) for one in align_thoughts(words, acts)]
+
+
+def test_chinese_thoughts_find_their_acts() -> None:
+    acts = [
+        act(CLICK, 3, 3.1),
+        act(CLICK, 10, 10.1),
+        act(TYPE, 11, 12, "李雷"),
+        act(CLICK, 14, 14.1),
+        act(CLICK, 20, 20.1),
+        act(KEYS, 24, 24.1),
+    ]
+    found = align_chinese(
+        ("我先打开菜单。打开了。", 1.5),
+        ("然后输入名字，再选择城市。", 6),
+        ("不对，应该是第二个。", 16.5),
+        ("嗯。", 21.5),
+        ("接下来按 Save 键。", 22.4),
+        acts=acts,
+    )
+    assert found == [
+        ("我先打开菜单。", "plan", "before", (0,)),
+        ("打开了。", "evaluation", "during", (0,)),
+        ("然后输入名字，再选择城市。", "plan", "before", (1, 2, 3)),
+        ("不对，应该是第二个。", "correction", "before", (4,)),
+        ("嗯。", "filler", None, ()),
+        ("接下来按 Save 键。", "plan", "before", (5,)),
+    ]
+
+
+def test_chinese_text_that_is_typed_belongs_to_its_act() -> None:
+    acts = [act(CLICK, 1, 1.1), act(TYPE, 4, 5, "北京"), act(CLICK, 8, 8.1)]
+    assert align_chinese(("城市是北京。", 5.2), acts=acts) == [("城市是北京。", "plan", "after", (1,))]
+
+
+def test_a_repetition_in_chinese_is_no_enumeration() -> None:
+    acts = [act(CLICK, 3, 3.1), act(CLICK, 5, 5.1)]
+    assert align_chinese(("我再点一次。", 1), acts=acts) == [("我再点一次。", "plan", "before", (0,))]

@@ -29,6 +29,61 @@ def test_any_dockerfile_is_kept_as_it_is_for_an_engine() -> None:
         harbor.build_plan()
 
 
+def test_a_manifest_as_terminal_bench_publishes_it_is_read() -> None:
+    config = """
+schema_version = "1.1"
+artifacts = []
+[task]
+name = "own/sum"
+description = "Adds."
+keywords = ["own"]
+[[task.authors]]
+name = "A"
+email = "a@example.test"
+[metadata]
+difficulty = "easy"
+tags = []
+[verifier]
+timeout_sec = 900.0
+[agent]
+timeout_sec = 900.0
+[environment]
+build_timeout_sec = 600.0
+docker_image = "lab/sum:20251031"
+cpus = 1
+memory_mb = 2048
+storage_mb = 10240
+gpus = 0
+allow_internet = true
+mcp_servers = []
+[verifier.env]
+[environment.env]
+[solution.env]
+"""
+    task = parse_folder({**GOOD, "task.toml": config.encode()}, containers=True)
+    harbor = harbor_task(task)
+    assert harbor is not None
+    assert harbor.container is not None
+    assert (harbor.container.network, harbor.container.memory_mb, harbor.verifier_seconds) == (True, 2048, 600)
+
+
+@pytest.mark.parametrize(
+    ("setting", "network", "memory"),
+    [
+        ('memory = "2G"\nstorage = "10G"', False, 2048),
+        ('memory = "512M"\nallow_internet = false', False, 512),
+        ('memory = "1.5 GiB"\nallow_internet = true', True, 1536),
+        ('allow_internet = true\nnetwork_mode = "no-network"', False, None),
+    ],
+)
+def test_settings_under_earlier_names_mean_the_same(setting: str, network: bool, memory: int | None) -> None:
+    config = f'version = "1.0"\n[environment]\n{setting}\n'.encode()
+    harbor = harbor_task(parse_folder({**FOREIGN, "task.toml": config}, containers=True))
+    assert harbor is not None
+    assert harbor.container is not None
+    assert (harbor.container.network, harbor.container.memory_mb) == (network, memory)
+
+
 def test_a_ready_made_image_needs_no_dockerfile() -> None:
     files = {name: data for name, data in {**GOOD, "task.toml": IMAGE}.items() if not name.startswith("environment/")}
     harbor = harbor_task(parse_folder(files, containers=True))
@@ -55,6 +110,9 @@ def test_a_ready_made_image_needs_no_dockerfile() -> None:
         ("harbor_invalid", {"task.toml": b'[environment]\ndocker_image = "--flag"\n'}),
         ("harbor_invalid", {"task.toml": b"[environment]\ncpus = 0\n"}),
         ("harbor_invalid", {"task.toml": b"[environment]\nmemory_mb = 1\n"}),
+        ("harbor_invalid", {"task.toml": b'[environment]\nmemory = "lots"\n'}),
+        ("harbor_unsupported", {"task.toml": b'[environment]\nmcp_servers = [{name = "a"}]\n'}),
+        ("harbor_unsupported", {"task.toml": b'artifacts = "x"\n'}),
     ],
 )
 def test_what_no_engine_here_does_is_refused_by_name(code: str, changes: dict[str, bytes | None]) -> None:

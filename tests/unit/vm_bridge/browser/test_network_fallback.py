@@ -42,3 +42,14 @@ async def test_allowed_hosts_are_asked_and_others_are_the_sites(tmp_path: Path) 
             assert port_closed.status == 403
         finally:
             await outside.close()
+
+
+async def test_a_task_that_may_reach_every_host_keeps_its_own_site(tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "index.html").write_text("site")
+    egress = EgressProxy("test", ["*"], resolver=_local, public=lambda address: True)
+    outside = await ProxiedSite(StaticSite({"site.test": tmp_path / "site"}), ["*"], tmp_path / "proxy", egress).open()
+    try:
+        assert (await outside.answer(Request("GET", "http://site.test/", {}, b"", "Document"))).body == b"site"
+    finally:
+        await outside.close()

@@ -72,6 +72,18 @@ async def test_a_machine_gets_its_inside_with_a_task(sandbox: LocalSandbox, fake
     assert fake.paths("POST").count("/build") == 1
 
 
+@pytest.mark.parametrize(("config", "restarts"), [(b"", 1), (b"[metadata]\nkeep_processes = true\n", 0)])
+async def test_what_an_attempt_left_running_ends_with_a_restart_before_the_tests(
+    sandbox: LocalSandbox, fake: FakeContainerEngine, config: bytes, restarts: int
+) -> None:
+    dockerfile = b"FROM alpine:3.20\nUSER nobody\n"
+    task = parse_folder({**GOOD, "task.toml": config, "environment/Dockerfile": dockerfile}, containers=True)
+    await sandbox.bind(1).prepare(task)
+    with pytest.raises(VerifierFailed, match="wrote no reward"):
+        await sandbox.bind(1).evaluate()
+    assert sum(path.endswith("/restart") for path in fake.paths("POST")) == restarts
+
+
 async def test_it_ends_with_the_attempt_and_the_image_serves_the_next(
     sandbox: LocalSandbox, fake: FakeContainerEngine
 ) -> None:

@@ -44,3 +44,9 @@ def test_everything_else_does_not(host: str, port: int) -> None:
 
 def test_an_empty_list_allows_nothing() -> None:
     assert not AllowList.of(Task(id="t", instruction="Look.").network).allows("example.org", 80)
+
+
+def test_a_star_is_every_host_on_the_usual_ports() -> None:
+    every = AllowList.of(Task(id="t", instruction="Look.", network=("*",)).network)
+    assert every.allows("anything.example", 443)
+    assert not every.allows("anything.example", 22)

@@ -3,21 +3,20 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .clocks import Instant
-from .events import Event, EventKind
-from .keysyms import ALT, CONTROL, GROUP2, NAMES, SHIFT, SUPER, DeadKeys, character, keysym_of
-from .x11.inputs import RawInput
+from ..clocks import Instant
+from ..desktop import HOTKEYS, Hotkey
+from ..events import Event, EventKind
+from ..keysyms import ALT, CONTROL, GROUP2, NAMES, SHIFT, SUPER, DeadKeys, character, keysym_of
+from .inputs import RawInput
 
 KEY_PRESS, KEY_RELEASE, BUTTON_PRESS, BUTTON_RELEASE, MOTION = range(2, 7)
 WHEEL = {4: (0, -1), 5: (0, 1), 6: (-1, 0), 7: (1, 0)}
 """Buttons that are notches of a wheel: to the right and down."""
 MODIFIERS = {"ctrl": CONTROL, "shift": SHIFT, "alt": ALT, "super": SUPER}
 HOTKEY_STATE = CONTROL | SHIFT | SUPER
-HOTKEYS = {"f": "forget", "p": "pause", "m": "mark", "h": "help"}
-"""With Ctrl, Shift and Super held."""
 
 
-def hotkey_of(one: RawInput, mapping: Sequence[int]) -> str | None:
+def hotkey_of(one: RawInput, mapping: Sequence[int]) -> Hotkey | None:
     """The recorder's own command that a key press gives, if any."""
     if one.type != KEY_PRESS or one.state & HOTKEY_STATE != HOTKEY_STATE:
         return None

@@ -1,0 +1,134 @@
+"""Files and folders of published benchmarks as tasks; see docs/benchmark-tasks.md for the forms."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from protocol.benchmarks.forms import (
+    BENCHMARK,
+    ORACLE,
+    ORACLES_FOLDER,
+    SETTINGS_FILE,
+    FolderSettings,
+    FormError,
+    Row,
+    origin,
+    parse_oracle,
+    parse_settings,
+)
+from protocol.benchmarks.questions import is_question, question_task
+from protocol.benchmarks.repositories import is_repository_task, repository_task
+from protocol.benchmarks.web_tasks import is_web_task, website_task
+from protocol.harbor.folder_files import MANIFEST_NAME, FolderFiles, read_folder
+from protocol.harbor.task_folders import HARBOR
+from protocol.spreadsheets import TableFault, csv_cells, workbook_cells
+from protocol.trajectory.tasks import Task
+
+TABLES = (".csv", ".xlsx")
+ROW_FILES = (*TABLES, ".json", ".jsonl", ".ndjson")
+ENVIRONMENTS_FOLDER = "environments"
+"""Environments of one's own for repository tasks: `environments/ID/Dockerfile` and what it copies."""
+SIDE_FOLDERS = (ENVIRONMENTS_FOLDER, ORACLES_FOLDER)
+MAX_SIDE_FILE_BYTES = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkReader:
+    """Makes tasks of rows, with what lies beside their file."""
+
+    folder: Path
+    containers: bool = False
+    """Whether a container engine makes the environments of repository tasks."""
+    settings: FolderSettings = field(default_factory=FolderSettings)
+
+    @classmethod
+    def of(cls, folder: Path, *, containers: bool = False) -> "BenchmarkReader":
+        """With the settings of the folder. Raises FormError."""
+        data = _side_file(folder / SETTINGS_FILE)
+        return cls(folder, containers, FolderSettings() if data is None else parse_settings(data))
+
+    def task(self, row: Row, number: int) -> Task | None:
+        """The task of a row, whose number counts from 1; None where it is of no benchmark. Raises FormError and
+        FolderError."""
+        if is_question(row):
+            return question_task(row, number, self.settings)
+        if is_web_task(row):
+            acts = _side_file(self.folder / ORACLES_FOLDER / f"{_name(row['task_id'])}.jsonl")
+            return website_task(row, self.settings, None if acts is None else parse_oracle(acts))
+        if is_repository_task(row):
+            environment = self._environment(_name(row["instance_id"]))
+            return repository_task(row, self.settings, environment, containers=self.containers)
+        return None
+
+    def harbor_task(self, task: Task) -> Task:
+        """A task of a Harbor folder with the settings beside the folders."""
+        given = task.parameters.get(HARBOR)
+        last = (task.name or "").rpartition("/")[2]
+        if not isinstance(given, dict) or not {task.name, last} & {*self.settings.keep_processes}:
+            return task
+        return task.model_copy(update={"parameters": {**task.parameters, HARBOR: {**given, "keep_processes": True}}})
+
+    def oracle(self, benchmark: str, identifier: object) -> dict[str, Any]:
+        """The parameters of a task whose solution somebody recorded beside the file; none where nobody did.
+
+        Raises FormError.
+        """
+        if not isinstance(identifier, str) or not (self.folder / ORACLES_FOLDER).is_dir():
+            return {}
+        acts = _side_file(self.folder / ORACLES_FOLDER / f"{_name(identifier)}.jsonl")
+        return {} if acts is None else {ORACLE: parse_oracle(acts), BENCHMARK: origin(benchmark, "own")}
+
+    def _environment(self, identifier: str) -> FolderFiles | None:
+        place = self.folder / ENVIRONMENTS_FOLDER / identifier
+        return read_folder(place).files if place.is_dir() else None
+
+
+def find_row_files(folder: Path) -> tuple[Path, ...]:
+    """The files of rows in a folder: one, or JSON files, which may lie in folders by application as OSWorld's do.
+
+    None where it holds Harbor's task folders, or nothing. Raises FormError.
+    """
+    if (folder / MANIFEST_NAME).exists() or any(folder.glob(f"*/{MANIFEST_NAME}")):
+        return ()
+    found = sorted(path for path in folder.iterdir() if path.suffix in ROW_FILES and path.is_file())
+    if len(found) > 1 and any(path.suffix != ".json" for path in found):
+        raise FormError(f"there are {len(found)} files of tasks in it: {', '.join(path.name for path in found[:5])}")
+    if found:
+        return tuple(found)
+    below = (path for path in folder.glob("*/*.json") if path.parent.name not in SIDE_FOLDERS and path.is_file())
+    return tuple(sorted(below))
+
+
+def table_rows(data: bytes, suffix: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of a CSV file or XLSX workbook by the columns of its heading, each with its place. Raises FormError."""
+    cells = workbook_cells(data) if suffix == ".xlsx" else csv_cells(data, wanted="canary")
+    heading: list[str] | None = None
+    try:
+        for number, row in cells:
+            if heading is None:
+                heading = [cell.strip() for cell in row]
+            else:
+                yield f"row {number}", dict(zip(heading, row, strict=False))
+    except TableFault as fault:
+        raise FormError(f"row {fault.row}: {fault}") from None
+
+
+def _name(value: object) -> str:
+    """A name as the name of a file; one that leads elsewhere is none. Raises FormError."""
+    if not isinstance(value, str) or not value or "/" in value or value.startswith("."):
+        raise FormError("an id is no name")
+    return value
+
+
+def _side_file(path: Path) -> bytes | None:
+    """A small file that may be missing. Raises FormError."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise FormError(f"{path.name} cannot be read: {error.strerror}") from None
+    if len(data) > MAX_SIDE_FILE_BYTES:
+        raise FormError(f"{path.name} has more than {MAX_SIDE_FILE_BYTES} bytes")
+    return data

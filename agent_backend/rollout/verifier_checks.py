@@ -1,0 +1,33 @@
+"""Whether a verifier that failed was broken by the attempt: then the attempt failed, else nothing is known of it."""
+
+from protocol.trajectory.observations import Verdict
+from protocol.trajectory.tasks import Task
+from vm_bridge.errors import BridgeError, VerifierFailed
+from vm_bridge.machine import Machine
+
+BROKEN_BY_ATTEMPT = "the verifier works on a fresh machine and not on what the attempt left"
+
+
+async def judge_again(machine: Machine, task: Task, answer: str) -> Verdict | None:
+    """A verdict on an attempt whose verifier failed; None where the verifier, or the machine, is at fault.
+
+    The verifier is asked once more. Where it fails again, the task is set up anew on the same machine, with nothing
+    done. A verifier that can judge that state was broken by what the attempt did, such as ending it or removing what it
+    needs; so the attempt failed. The state of the attempt is lost.
+    """
+    try:
+        return await machine.evaluate(answer=answer)
+    except VerifierFailed as failed:
+        reason = str(failed)
+    except BridgeError:
+        return None
+    try:
+        await machine.prepare(task)
+        control = await machine.evaluate()
+    except BridgeError:
+        return None
+    if control.success is None:
+        return None
+    return control.model_copy(
+        update={"success": False, "score": 0.0, "points": None, "reason": f"{BROKEN_BY_ATTEMPT}: {reason}"}
+    )

@@ -1,0 +1,139 @@
+"""A microphone of macOS, by AudioToolbox's audio queues. The system converts from the device's own rate."""
+
+import sys
+from typing import Protocol
+
+from ..clocks import now_ns
+from ..errors import RecorderError
+from .assembly import RATE, SAMPLE_BYTES, Block
+
+BLOCK_BYTES = RATE // 10 * SAMPLE_BYTES
+BUFFERS = 8
+GONE_SECONDS = 2.0
+"""A device that gives nothing for so long was taken away."""
+OK, BUSY = 0, 560_492_391
+"""`!hog`: another program holds the device alone."""
+
+
+class QueueCalls(Protocol):
+    """What is asked of AudioToolbox; `MacQueues` asks it."""
+
+    def open(self, source: str) -> int:
+        """Start a queue of 16 bits, 16 kHz, one channel, on the device with this UID. Returns an OSStatus."""
+
+    def take(self, seconds: float) -> bytes | None:
+        """Wait for a buffer; None where none came in time."""
+
+    def close(self) -> None:
+        """Stop and release it."""
+
+
+class QueueInput:
+    """An open microphone. `source` is the UID of its device; empty: the default one.
+
+    Raises RecorderError with `no_microphone`, or `microphone_busy` where another program holds it alone.
+    """
+
+    def __init__(self, calls: QueueCalls, source: str = "") -> None:
+        self._calls = calls
+        code = calls.open(source)
+        if code == BUSY:
+            raise RecorderError("microphone_busy", "Another program holds the microphone alone.")
+        if code != OK:
+            raise RecorderError("no_microphone", f"The microphone does not open (OSStatus {code}).")
+
+    def read(self) -> Block:
+        """Wait for the next block. Raises RecorderError with `no_microphone` once it has gone."""
+        samples = self._calls.take(GONE_SECONDS)
+        if samples is None:
+            raise RecorderError("no_microphone", "The microphone has gone.")
+        return Block(samples, now_ns(), 0)
+
+    def close(self) -> None:
+        """Release it."""
+        self._calls.close()
+
+
+if sys.platform == "darwin":
+    import ctypes
+    import queue
+
+    LINEAR_PCM, SIGNED_PACKED, CURRENT_DEVICE = 0x6C70636D, 12, 0x61716364
+    UTF8 = 0x08000100
+    TOOLBOX = "/System/Library/Frameworks/AudioToolbox.framework/AudioToolbox"
+    FOUNDATION = "/System/Library/Frameworks/CoreFoundation.framework/CoreFoundation"
+    CALLBACK = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_uint32, ctypes.c_void_p)
+
+    class _Format(ctypes.Structure):
+        _fields_ = [
+            ("rate", ctypes.c_double),
+            *(
+                (name, ctypes.c_uint32)
+                for name in ("id", "flags", "packet_bytes", "packet_frames", "frame_bytes", "channels", "bits", "zero")
+            ),
+        ]
+
+    class _Buffer(ctypes.Structure):
+        _fields_ = [("capacity", ctypes.c_uint32), ("data", ctypes.c_void_p), ("size", ctypes.c_uint32)]
+
+    class MacQueues:
+        """An audio queue whose callback hands on its buffers."""
+
+        def __init__(self) -> None:
+            self._toolbox, self._foundation = ctypes.CDLL(TOOLBOX), ctypes.CDLL(FOUNDATION)
+            self._toolbox.AudioQueueNewInput.argtypes = [
+                *(ctypes.c_void_p, CALLBACK, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32),
+                ctypes.c_void_p,
+            ]
+            self._toolbox.AudioQueueAllocateBuffer.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p]
+            self._toolbox.AudioQueueEnqueueBuffer.argtypes = [
+                *(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p)
+            ]
+            self._toolbox.AudioQueueStart.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+            self._toolbox.AudioQueueDispose.argtypes = [ctypes.c_void_p, ctypes.c_bool]
+            self._toolbox.AudioQueueSetProperty.argtypes = [
+                *(ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32)
+            ]
+            self._foundation.CFStringCreateWithCString.restype = ctypes.c_void_p
+            self._foundation.CFStringCreateWithCString.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint32]
+            self._filled: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+            self._queue = ctypes.c_void_p()
+            self._callback = CALLBACK(self._receive)
+
+        def open(self, source: str) -> int:
+            """Start a queue; an OSStatus."""
+            kind = _Format(RATE, LINEAR_PCM, SIGNED_PACKED, SAMPLE_BYTES, 1, SAMPLE_BYTES, 1, 8 * SAMPLE_BYTES, 0)
+            code = self._toolbox.AudioQueueNewInput(
+                *(ctypes.byref(kind), self._callback, None, None, None, 0, ctypes.byref(self._queue))
+            )
+            if code == OK and source:
+                name = ctypes.c_void_p(self._foundation.CFStringCreateWithCString(None, source.encode(), UTF8))
+                code = self._toolbox.AudioQueueSetProperty(
+                    *(self._queue, CURRENT_DEVICE, ctypes.byref(name), ctypes.sizeof(name))
+                )
+            if code != OK:
+                return int(code)
+            for _ in range(BUFFERS):
+                buffer = ctypes.c_void_p()
+                self._toolbox.AudioQueueAllocateBuffer(self._queue, BLOCK_BYTES, ctypes.byref(buffer))
+                self._toolbox.AudioQueueEnqueueBuffer(self._queue, buffer, 0, None)
+            return int(self._toolbox.AudioQueueStart(self._queue, None))
+
+        def take(self, seconds: float) -> bytes | None:
+            """The next buffer."""
+            try:
+                return self._filled.get(timeout=seconds)
+            except queue.Empty:
+                return None
+
+        def close(self) -> None:
+            """Stop and release it."""
+            if self._queue.value:
+                self._toolbox.AudioQueueDispose(self._queue, True)
+
+        def _receive(
+            self, _data: int, _queue: int, buffer: int, _start: int, _packets: int, _descriptions: int
+        ) -> None:
+            filled = _Buffer.from_address(buffer)
+            self._filled.put(ctypes.string_at(filled.data, filled.size))
+            self._toolbox.AudioQueueEnqueueBuffer(self._queue, buffer, 0, None)

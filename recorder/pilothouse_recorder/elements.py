@@ -1,0 +1,130 @@
+"""The element under the pointer and the password field with the focus, by accessibility: asked for on a thread of its
+own, so that neither input nor pictures ever wait for another program."""
+
+import queue
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Protocol
+
+from .clocks import MS, now_ns
+from .errors import RecorderError
+from .events import Event
+
+TIME_BOX_NS = 50 * MS
+"""How long one question may take. Programs that are slow have no elements in the recording."""
+TRIES = 3
+"""A program that is busy with the press itself is asked again."""
+LATEST_NS = 300 * MS
+"""An element that is known later than this after the press is not stored: it may be another one by now."""
+FOCUS_SECONDS = 0.05
+"""Between two looks at the focus."""
+MAX_WAITING = 20
+TITLED = frozenset({"window", "dialog", "titlebar", "pane", "application", "alert"})
+"""Roles whose name is the title of a window or a page, which is not stored; a click on one says nothing."""
+MAX_TEXT = 200
+"""Characters of an element's name or role."""
+
+
+@dataclass(frozen=True)
+class Element:
+    """A part of a program's window, as the program describes it. `bounds` are x, y, width and height in pixels of the
+    picture."""
+
+    role: str
+    name: str
+    bounds: tuple[int, int, int, int]
+
+
+class ElementFinder(Protocol):
+    """Asks programs about their elements. Calls take until `deadline_ns` at most, and are made on one thread."""
+
+    def element_at(self, x: int, y: int, pid: int, deadline_ns: int) -> Element | None:
+        """The innermost element of this program at a point; None where it does not tell in time."""
+
+    def has_password_focus(self, deadline_ns: int) -> bool:
+        """Whether a password field has the focus."""
+
+    def close(self) -> None:
+        """End it."""
+
+
+class ElementWatcher:
+    """Asks a finder. Without one, it knows nothing.
+
+    Args:
+        open_finder: Makes the finder, on the thread that uses it; raises RecorderError or OSError where the desktop has
+            no accessibility.
+    """
+
+    def __init__(self, open_finder: Callable[[], ElementFinder]) -> None:
+        self._open_finder = open_finder
+        self._wanted: queue.Queue[tuple[Event, int] | None] = queue.Queue(MAX_WAITING)
+        self._ended = threading.Event()
+        self.password_focused = False
+        """Whether a password field has the focus."""
+        self._thread = threading.Thread(target=self._run, name="elements", daemon=True)
+        self._thread.start()
+
+    def describe(self, event: Event, pid: int) -> None:
+        """Add the element at the event's point to its data, if it is known soon. Does not wait."""
+        try:
+            self._wanted.put_nowait((event, pid))
+        except queue.Full:
+            return  # slow programs have no elements
+
+    def close(self) -> None:
+        """End the thread."""
+        self._ended.set()
+        with suppress(queue.Full):  # it looks at `_ended` after each question
+            self._wanted.put_nowait(None)
+        self._thread.join(2.0)
+
+    def _run(self) -> None:
+        try:
+            finder = self._open_finder()
+        except (RecorderError, OSError):
+            return
+        try:
+            while not self._ended.is_set():
+                self._work(finder)
+        except (RecorderError, OSError):
+            pass
+        finally:
+            self.password_focused = False
+            finder.close()
+
+    def _work(self, finder: ElementFinder) -> None:
+        try:
+            wanted = self._wanted.get(timeout=FOCUS_SECONDS)
+        except queue.Empty:
+            wanted = None
+        if wanted is not None:
+            event, pid = wanted
+            if now_ns() - event.t_ns <= LATEST_NS:
+                self._describe(finder, event, pid)
+        self.password_focused = finder.has_password_focus(now_ns() + TIME_BOX_NS)
+
+    def _describe(self, finder: ElementFinder, event: Event, pid: int) -> None:
+        for _ in range(TRIES):
+            deadline_ns = now_ns() + TIME_BOX_NS
+            element = finder.element_at(event.data["x"], event.data["y"], pid, deadline_ns)
+            if element is not None or now_ns() < deadline_ns:
+                break  # it was told, or there is none
+        late_ns = now_ns() - event.t_ns
+        if element is not None and late_ns <= LATEST_NS and not _is_titled(element.role):
+            event.data["element"] = {
+                "role": _clean(element.role),
+                "name": _clean(element.name),
+                "bounds": list(element.bounds),
+                "late_ns": max(0, late_ns),
+            }
+
+
+def _is_titled(role: str) -> bool:
+    return role in TITLED or role.startswith("document")
+
+
+def _clean(text: str) -> str:
+    return text.replace("\0", "")[:MAX_TEXT]

@@ -1,0 +1,111 @@
+"""An icon in the tray of Linux desktops: start, pause, mark, stop, and what is recorded right now."""
+
+import queue
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .dbus.connection import Connection, DBusError, session_address
+from .dbus.status_item import Look, MenuEntry, StatusItem
+from .errors import RecorderError
+from .pairing import list_briefs
+from .recorder_client import RecorderClient
+from .window_texts import find_texts, status_key
+
+ROUND_SECONDS = 0.1
+START = "start:"
+"""Of the entries that start a task; its key follows."""
+MAX_LABEL = 60
+"""Characters of a task in the menu."""
+ICONS = {"recording": "media-record", "paused": "media-playback-pause", "idle": "media-playback-stop"}
+
+
+def run_tray(home: Path, language: str | None) -> dict[str, Any]:
+    """Show the icon until *Quit* is chosen. Raises RecorderError with `no_tray` where the desktop has none."""
+    texts = find_texts(language)
+    client = RecorderClient(home)
+    try:
+        bus = Connection(session_address())
+        try:
+            Tray(home, client, texts, bus).run()
+        finally:
+            bus.close()
+    except DBusError as error:
+        raise RecorderError("no_tray", f"{error} Use `window` or the commands.") from None
+    finally:
+        client.close()
+    return {"closed": True}
+
+
+class Tray:
+    """What the icon shows, and what its entries do."""
+
+    def __init__(self, home: Path, client: RecorderClient, texts: Mapping[str, str], bus: Connection) -> None:
+        self._home, self._client, self._texts = home, client, texts
+        self._status: Mapping[str, Any] | None = None
+        self._message = ""
+        self._ended = False
+        self._item = StatusItem(bus, texts["title"], self._look(), self.choose)
+
+    def run(self) -> None:
+        """Until *Quit*. Raises DBusError where the bus has gone."""
+        while not self._ended:
+            self.round()
+
+    def round(self) -> None:
+        """Take what the recorder says, then answer the tray for a moment."""
+        while True:
+            try:
+                what, result = self._client.answers.get_nowait()
+            except queue.Empty:
+                break
+            if what == "status":
+                self._status = result
+            elif what in ("failed", "ended"):
+                self._status = None
+                self._message = self._texts["saved"] if what == "ended" else self._texts["failed"].format(error=result)
+        self._item.show(self._look())
+        self._item.process(ROUND_SECONDS)
+
+    def choose(self, name: str) -> None:
+        """Do what an entry says."""
+        self._message = ""
+        if name == "quit":
+            self._ended = True
+        elif name == "window":
+            command = [sys.executable, "-m", __package__ or "pilothouse_recorder", "window"]
+            subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        elif name.startswith(START):
+            key = name.removeprefix(START)
+            self._client.start([f"--task={key}"])
+        elif name in ("success", "failure"):
+            self._client.send("stop", outcome=name)
+        else:
+            self._client.send(name)
+
+    def _look(self) -> Look:
+        key = status_key(self._status)
+        line = self._message or self._texts[key]
+        paused = self._status is not None and self._status["reason"] == "paused"
+        is_recorded = self._status is not None and self._status["recording"]
+        icon = ICONS["recording" if is_recorded else "paused" if self._status is not None else "idle"]
+        head = (MenuEntry(line), MenuEntry(""))
+        return Look(icon, line, (*head, *(self._idle() if self._status is None else self._running(paused))))
+
+    def _running(self, paused: bool) -> tuple[MenuEntry, ...]:
+        names = ("resume" if paused else "pause", "mark", "help", "forget", "success", "failure")
+        return tuple(MenuEntry(self._texts[name], name) for name in names)
+
+    def _idle(self) -> tuple[MenuEntry, ...]:
+        tasks = tuple(
+            MenuEntry(label[:MAX_LABEL], START + key) for label, (key, _) in sorted(list_briefs(self._home).items())
+        )
+        start = (MenuEntry(self._texts["start"], entries=tasks),) if tasks else ()
+        return (
+            *start,
+            MenuEntry(self._texts["open_window"], "window"),
+            MenuEntry(""),
+            MenuEntry(self._texts["quit"], "quit"),
+        )

@@ -1,0 +1,160 @@
+"""The recorder's port for X11."""
+
+import select
+import time
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from Xlib.error import ConnectionClosedError
+
+from ..clocks import ServerClock
+from ..desktop import OWN_CLASS, DesktopGone, Input, Picture
+from ..elements import ElementWatcher
+from ..errors import RecorderError
+from ..events import Event
+from ..exclusions import WindowInfo
+from ..terminal_echo import asks_for_password
+from .accessibility import open_finder
+from .inputs import InputListener
+from .interpreter import InputInterpreter, hotkey_of
+from .screen import DamageWatcher, ScreenGrabber
+from .windows import WindowWatcher
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _needs_server(call: Callable[P, T]) -> Callable[P, T]:
+    """Say DesktopGone where the X server ended."""
+
+    @wraps(call)
+    def checked(*args: P.args, **more: P.kwargs) -> T:
+        try:
+            return call(*args, **more)
+        except ConnectionClosedError:
+            raise DesktopGone from None
+
+    return checked
+
+
+class X11Desktop:
+    """A session of X11. Raises RecorderError where it cannot be recorded."""
+
+    def __init__(self) -> None:
+        self._windows = WindowWatcher()
+        self._inputs = InputListener()
+        self._damage = DamageWatcher()
+        self._grabber = ScreenGrabber(*self._windows.size)
+        self._clock = ServerClock(self._windows.sample_clock())
+        self._interpreter = InputInterpreter(self._windows.key_mapping)
+        self._elements = ElementWatcher(open_finder)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the whole screen."""
+        return self._windows.size
+
+    @property
+    def windows(self) -> tuple[WindowInfo, ...]:
+        """The windows as of the last `sync`."""
+        return self._windows.windows
+
+    @property
+    def changes(self) -> int:
+        """How often windows came, went or moved."""
+        return self._windows.changes
+
+    @property
+    def flashes(self) -> int:
+        """How often windows came and went again between two calls of `sync`."""
+        return self._windows.flashes
+
+    @property
+    def application(self) -> str:
+        """The class of the window with the focus."""
+        return self._windows.focused[0]
+
+    @property
+    def time_error_ns(self) -> int:
+        """How far the X server's times may be from the true ones."""
+        return self._clock.error_ns
+
+    @_needs_server
+    def sync(self) -> None:
+        """One round trip: after it, everything that was drawn before it is known."""
+        self._windows.sync()
+
+    @_needs_server
+    def take_inputs(self) -> list[Input]:
+        """Input since the last call. Raises RecorderError with `no_input`."""
+        alive, raw = self._inputs.alive, self._inputs.take()
+        if not alive and not raw:
+            self._windows.sync()  # says so where the X server ended
+            raise RecorderError("no_input", "The X server reports no input any more.")
+        if raw:
+            self._windows.sync()  # the keyboard mapping as it was when the keys were pressed
+        return [
+            Input(
+                self._interpreter.interpret(one, self._clock.at(one.server_ms)),
+                hotkey_of(one, self._windows.key_mapping(one.detail)),
+            )
+            for one in raw
+        ]
+
+    @_needs_server
+    def take_damage(self) -> bool:
+        """Whether something was drawn since the last call."""
+        return self._damage.take()
+
+    @_needs_server
+    def grab(self) -> Picture | None:
+        """The screen, where the X server gives it."""
+        if self._windows.size != (self._grabber.width, self._grabber.height):
+            self._grabber.close()
+            self._grabber = ScreenGrabber(*self._windows.size)
+        grabbed = self._grabber.grab()
+        return Picture(self._grabber.pixels, self._grabber.width, self._grabber.height) if grabbed else None
+
+    @_needs_server
+    def is_own_at(self, x: int, y: int) -> bool:
+        """Whether the recorder's own window covers this point."""
+        return self._windows.is_own_at(x, y)
+
+    def is_own_focused(self) -> bool:
+        """Whether the recorder's own window has the focus."""
+        return self._windows.focused[0] == OWN_CLASS
+
+    def asks_for_password(self) -> bool:
+        """Whether a terminal reads a line without echo, or a password field has the focus by accessibility."""
+        pid = self._windows.focused[1]
+        return self._elements.password_focused or (bool(pid) and asks_for_password(pid))
+
+    @_needs_server
+    def describe_element(self, event: Event) -> None:
+        """Ask for the element in the background."""
+        pid = self._windows.pid_at(event.data["x"], event.data["y"])
+        if pid:
+            self._elements.describe(event, pid)
+
+    @_needs_server
+    def sample_clock(self) -> None:
+        """Ask the X server for its time."""
+        self._clock.add(self._windows.sample_clock())
+
+    def suspended_ns(self) -> int:
+        """The difference of the clocks with sleep and without it."""
+        return time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+    def wait(self, control: int, seconds: float) -> None:
+        """Until something was drawn or a command came. The X server sends input only while it is asked for something,
+        so that the caller has to come back soon."""
+        select.select([self._damage.fileno(), control], [], [], seconds)
+
+    def close(self) -> None:
+        """End every connection."""
+        self._elements.close()
+        self._inputs.close()
+        self._damage.close()
+        self._grabber.close()
+        self._windows.close()
