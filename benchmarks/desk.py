@@ -14,7 +14,7 @@ from annotation_app.operations.runtime.temporary_platform import temporary_platf
 from benchmarks.parts.desktops import cold_starts, frontend_cases, osworld_peer, settle_detection
 from benchmarks.parts.figures import print_figures, print_progress
 from benchmarks.parts.speculation import waits
-from benchmarks.parts.streaming import annotator_page, claims
+from benchmarks.parts.streaming import annotator_page, claims, long_episode
 
 KEEP = ROOT / ".data"
 
@@ -37,6 +37,7 @@ def main() -> int:
         with temporary_platform(data / "platform") as platform:
             figures |= claims.measure(platform)
             figures |= annotator_page.measure(platform)
+            figures |= long_episode.measure(platform)
     return print_figures("desk", figures)
 
 

@@ -1,14 +1,21 @@
 """Doing the steps of an earlier attempt again, so that an episode begins at the state they led to."""
 
 import asyncio
+import time
 from datetime import UTC, datetime
+from itertools import zip_longest
 from uuid import uuid4
 
 from agent_backend.episode.machine_session import ActionResult, MachineSession
 from agent_backend.interfaces import EpisodeStore
-from protocol.actions.types import NoAction
+from protocol.actions.types import MoveTo, NoAction, Point, Scroll, ScrollBy, Zoom, action_points
+from protocol.blobs import BlobRef
 from protocol.trajectory.observations import Observation
 from protocol.trajectory.steps import Step
+
+CLICKS_APART_SECONDS = 0.6
+"""Programs take two clicks at a place that come closer together for a double click (GTK 0.4 s, Windows 0.5 s)."""
+CLICK_RADIUS_PIXELS = 8
 
 
 class BranchNotReproduced(Exception):
@@ -23,10 +30,14 @@ async def replay_branch(session: MachineSession, store: EpisodeStore, start: Obs
     """
     replayed: list[Step] = []
     last_observation = start
-    for earlier in await store.branch_steps():
+    clicks = ClickSpacing()
+    steps = await store.branch_steps()
+    for earlier, following in zip_longest(steps, steps[1:]):
         step_name = f"step {earlier.index + 1}"
         await _check_same_screen(session, store, earlier.before, last_observation, f"the screen before {step_name}")
-        step = await _replay_step(session, earlier, last_observation, len(replayed))
+        expected = _expected_picture(earlier, following)
+        await asyncio.sleep(clicks.pause_before(earlier, time.monotonic()))
+        step = await _replay_step(session, earlier, last_observation, len(replayed), expected)
         if (step.error and step.error.code) != (earlier.error and earlier.error.code):
             raise BranchNotReproduced(
                 f"{step_name}: {step.error.message if step.error else 'what failed then was done now'}"
@@ -43,14 +54,50 @@ async def replay_branch(session: MachineSession, store: EpisodeStore, start: Obs
     return tuple(replayed)
 
 
-async def _replay_step(session: MachineSession, earlier: Step, last_observation: Observation, index: int) -> Step:
+class ClickSpacing:
+    """Keeps clicks apart that were apart: acts that are done again come faster than those of people and policies."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Point, Step, float] | None = None
+
+    def pause_before(self, step: Step, now: float) -> float:
+        """Seconds to wait before a step is done again; `now` is monotonic."""
+        presses = not isinstance(step.action, MoveTo | Scroll | ScrollBy | Zoom)
+        points = tuple(action_points(step.action)) if presses else ()
+        if not points:
+            return 0.0
+        pause = self._pause(points[0], step, now)
+        self._last = points[-1], step, now + pause
+        return pause
+
+    def _pause(self, point: Point, step: Step, now: float) -> float:
+        if self._last is None:
+            return 0.0
+        place, earlier, at = self._last
+        is_near = max(abs(point.x - place.x), abs(point.y - place.y)) <= CLICK_RADIUS_PIXELS
+        was_apart = (step.started_at - earlier.started_at).total_seconds() >= CLICKS_APART_SECONDS
+        return max(0.0, at + CLICKS_APART_SECONDS - now) if is_near and was_apart else 0.0
+
+
+def _expected_picture(earlier: Step, following: Step | None) -> BlobRef | None:
+    """The picture at which an act may end: that of its rest then. None where the next act found another one, because a
+    timer came in between and has to be waited for, and after the last act, whose screen is what people and policy see.
+    """
+    if following is None or earlier.after is None or following.before.screenshot != earlier.after.screenshot:
+        return None
+    return earlier.after.screenshot
+
+
+async def _replay_step(
+    session: MachineSession, earlier: Step, last_observation: Observation, index: int, expected: BlobRef | None
+) -> Step:
     """Replay one action under a new id, so that the machine does not return its stored result."""
     command_id = f"again-{uuid4().hex}"
     if isinstance(earlier.action, NoAction):  # nothing was done, for the same reason
         now = datetime.now(UTC)
         result = ActionResult(last_observation, last_observation, now, now, earlier.error)
     else:
-        result = await session.act(command_id, earlier.action, last_observation)
+        result = await session.act(command_id, earlier.action, last_observation, expected=expected)
     return Step(
         index=index,
         command_id=command_id,

@@ -16,7 +16,7 @@ from protocol.actions.types import Zoom
 from protocol.blobs import BlobRef
 from protocol.dialects.dialect import ChatMessage, ImagePart, TextPart
 from protocol.trajectory.memory import Memory
-from protocol.trajectory.observations import BrowserPage, Observation
+from protocol.trajectory.observations import ActionError, BrowserPage, Observation
 from protocol.trajectory.steps import Step
 
 MAX_OUTPUT_CHARACTERS = 4_000
@@ -24,6 +24,8 @@ MAX_OUTPUT_CHARACTERS = 4_000
 
 MAX_EVENTS = 8
 """How many of the things a browser reports are told."""
+
+UNKNOWN_OUTCOME_NOTE = "It is not known whether the last action was done; look at the screen before you repeat it"
 
 MessageCache = dict[tuple[int, ...], ChatMessage]
 """Messages about steps, by the identities of what they are about."""
@@ -173,10 +175,16 @@ def _observation_message(observation: Observation, reply: tuple[Step, ...]) -> C
     return _message("user", *(parts or [TextPart(text="There is nothing to see.")]))
 
 
+def _error_words(error: ActionError) -> str:
+    """What came of an act that has an error. One whose outcome is unknown may have been done: a policy that reads of a
+    failure does it again."""
+    return UNKNOWN_OUTCOME_NOTE if error.code == "outcome_unknown" else "The last action failed"
+
+
 def _result_notes(step: Step) -> list[str]:
     notes = []
     if step.error is not None:
-        notes.append(f"The last action failed: {break_special_tokens(step.error.message)}")
+        notes.append(f"{_error_words(step.error)}: {break_special_tokens(step.error.message)}")
     if step.not_done:
         some = (
             f"{len(step.not_done)} actions of your reply were" if len(step.not_done) > 1 else "action of your reply was"

@@ -1,5 +1,7 @@
 """Pools and people for single tests, beside the demo's own: tests do not share what they change."""
 
+from uuid import UUID
+
 from django.conf import settings
 from django.test import Client
 
@@ -7,6 +9,7 @@ from annotation_app.accounts.models import SignIn, User
 from annotation_app.accounts.services import user_ensure
 from annotation_app.accounts.services.sign_ins import REAUTHENTICATED_KEY
 from annotation_app.demo.demo_data import BROWSER_FILE, PHONE_FILE, TASKS, TASKS_FILE, TERMINAL_FILE
+from annotation_app.episodes.models import Step
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.services import policy_ensure
 from annotation_app.tasks.models import Pool
@@ -65,6 +68,36 @@ def drills_load(*pools: tuple[str, str]) -> None:
         made = pool_ensure(name=pool, members=members, policy=policy, image=image, record=False, text_continuation=True)
         made.members.set(members)  # a test that is run again meets the pool as it was at first
         tasks_add(pool=made, definitions=copies)
+
+
+def long_load(pool: str) -> None:
+    """A pool with one task without a screen that may take 999 steps."""
+    task = next(one for one in TASKS.validate_json(TERMINAL_FILE.read_bytes()) if one.name == "say_hello")
+    policy = PolicyRevision.objects.get(name="scripted")
+    members = list(User.objects.filter(username__in=MEMBERS))
+    longest = {"max_steps": 999}
+    made = pool_ensure(name=pool, members=members, policy=policy, image=task.platform, record=False, **longest)
+    tasks_add(pool=made, definitions=[task.model_copy(update={"id": pool, **longest})])
+
+
+def lengthen(episode: str, steps: int) -> None:
+    """An ended attempt in which the last step was done again and again: what it left is what it had found."""
+    last = Step.objects.filter(episode=UUID(episode)).select_related("episode").latest("index")
+    rows = [
+        Step(
+            episode=last.episode,
+            index=index,
+            command_id=f"{last.command_id[:50]}-{index}",
+            actor=last.actor,
+            decision=last.decision,
+            took_ms=last.took_ms,
+            document=last.document.model_copy(
+                update={"index": index, "command_id": f"{last.command_id[:50]}-{index}", "before": last.document.after}
+            ),
+        )
+        for index in range(last.index + 1, steps)
+    ]
+    Step.objects.bulk_create(rows)
 
 
 def person_make(username: str, password: str, *, email: str = "") -> None:

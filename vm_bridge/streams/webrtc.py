@@ -26,6 +26,7 @@ from vm_bridge.errors import InvalidOffer
 from vm_bridge.sandbox import Sandbox
 from vm_bridge.streams.broadcast import Broadcast, BroadcastFrame, BroadcastRegistry
 from vm_bridge.streams.congestion import RateController, RateMeter
+from vm_bridge.streams.ice_names import IceServerNames
 from vm_bridge.streams.packets import PacketQueue
 from vm_bridge.streams.rtp_sender import (
     BandwidthEstimate,
@@ -139,6 +140,7 @@ class WebRtcServer:
     def __init__(self, broadcasts: BroadcastRegistry, *, ice_servers: Callable[[], list[RTCIceServer]] = list) -> None:
         self._broadcasts = broadcasts
         self._ice_servers = ice_servers
+        self._ice_names = IceServerNames()
         self._peers: defaultdict[str, set[RTCPeerConnection]] = defaultdict(set)
         self._tasks: set[asyncio.Task[None]] = set()
         enable_playout_delay()
@@ -149,7 +151,7 @@ class WebRtcServer:
         broadcast = self._broadcasts.of(sandbox)
         h264 = "H264/90000" in offer and "packetization-mode=1" in offer
         # Without a list of its own aiortc asks a public STUN server.
-        peer = RTCPeerConnection(RTCConfiguration(iceServers=self._ice_servers()))
+        peer = RTCPeerConnection(RTCConfiguration(iceServers=await self._ice_names.resolve(self._ice_servers())))
         kind = PacketTrack if h264 else FrameTrack
         track = kind(broadcast, lambda: self._spawn(self._close_peer(sandbox.id, peer)))
         self._peers[sandbox.id].add(peer)

@@ -36,16 +36,16 @@ def step_of_row(document: Step, undoing: int | None, late_thought: str | None) -
     return step if undoing is None else step.model_copy(update={"undone": True})
 
 
-def episode_state(*, episode_id: UUID) -> EpisodeState:
+def episode_state(*, episode_id: UUID, with_steps: bool = True) -> EpisodeState:
     """All the desk shows of an episode: its row, steps and offers belong together, for what happens from then on is
-    applied to them. Raises NotFound."""
+    applied to them. Without `with_steps` it has no steps. Raises NotFound."""
     with repeatable_read():
         episode = Episode.objects.select_related("task__pool", "assignment").filter(pk=episode_id).first()
         if episode is None:
             raise NotFound(NO_EPISODE)
         return state_of(
             episode,
-            steps=steps_of(episode),
+            steps=steps_of(episode) if with_steps else (),
             proposals=tuple(strip_token_data(_proposal_value(row)) for row in episode.proposals.filter(open=True)),
         )
 

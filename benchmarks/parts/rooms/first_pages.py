@@ -66,7 +66,7 @@ def measure_first_pages(
         found = {}
         with role_page(browser, platform, sessions[role], TIMER) as page:
             for path in pages:
-                times = [_open_page(page, path, calls) for _ in range(loads + 1)][1:]
+                times = [open_page(page, path, calls) for _ in range(loads + 1)][1:]
                 found[path] = percentile(times, 0.95)
                 print_progress(f"{role} {path}: p50 {statistics.median(times):.0f} ms, p95 {found[path]} ms")
         return found
@@ -109,10 +109,11 @@ def role_page(
         context.close()
 
 
-def _open_page(page: Page, path: str, calls: dict[str, list[float]]) -> float:
-    """Milliseconds until the page is shown; the times of its calls are added to `calls`."""
+def open_page(page: Page, path: str, calls: dict[str, list[float]] | None = None) -> float:
+    """Milliseconds until the page is shown, which runs `TIMER`; the times of its calls are added to `calls`."""
     page.goto(path)
     shown = page.wait_for_function(f"__pageShown({SETTLED_MS})", timeout=WAIT_MS).json_value()
-    for address, took in page.evaluate("__pageCalls()"):
-        calls[address].append(took)
+    if calls is not None:
+        for address, took in page.evaluate("__pageCalls()"):
+            calls[address].append(took)
     return float(shown)

@@ -26,7 +26,7 @@ def measure(platform: TemporaryPlatform) -> dict[str, Any]:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=list(FLAGS))
         try:
             page = browser.new_page(viewport={"width": 1280, "height": 800})
-            _sign_in(page, platform.url)
+            sign_in(page, platform.url)
             claims = {kind: [_time_claim(page, pool) for _ in range(CLAIMS)] for kind, pool in POOLS.items()}
             print_progress(f"claim to first candidates: {claims} ms")
             keys = _count_keys(page)
@@ -39,7 +39,8 @@ def measure(platform: TemporaryPlatform) -> dict[str, Any]:
     }
 
 
-def _sign_in(page: Page, url: str) -> None:
+def sign_in(page: Page, url: str) -> None:
+    """Sign in as the demo's annotator; the queue is open afterwards."""
     page.goto(url)
     page.locator("input:not([type=password])").first.fill(USER)
     page.locator("input[type=password]").fill(PASSWORD)
@@ -47,9 +48,10 @@ def _sign_in(page: Page, url: str) -> None:
     page.wait_for_url("**/queue", timeout=WAIT_MS)
 
 
-def _claim(page: Page, pool: str) -> None:
+def claim(page: Page, pool: str, *, timeout: float = WAIT_MS) -> None:
+    """Take a task in the queue and wait for its first candidates (milliseconds)."""
     page.get_by_role("button", name=f"Take one from {pool}", exact=True).click()
-    expect(page.get_by_role("article").first).to_be_visible(timeout=WAIT_MS)
+    expect(page.get_by_role("article").first).to_be_visible(timeout=timeout)
 
 
 def _time_claim(page: Page, pool: str) -> float:
@@ -57,7 +59,7 @@ def _time_claim(page: Page, pool: str) -> float:
     button = page.get_by_role("button", name=f"Take one from {pool}", exact=True)
     expect(button).to_be_enabled(timeout=WAIT_MS)
     began = time.monotonic()
-    _claim(page, pool)
+    claim(page, pool)
     took = (time.monotonic() - began) * 1000
     _leave(page)
     return round(took, 1)
@@ -75,7 +77,7 @@ def _leave(page: Page) -> None:
 
 def _count_keys(page: Page) -> int | None:
     """Presses of Enter until the next task is open, for the first task that one act solves; None where none did."""
-    _claim(page, ONE_ACT_POOL)
+    claim(page, ONE_ACT_POOL)
     for _ in range(ONE_ACT_TRIES):
         address, keys, step = page.url, 0, ""
         while page.url == address and keys < MOST_KEYS:

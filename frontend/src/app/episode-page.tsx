@@ -1,10 +1,11 @@
 /** The replay of one episode, with its review for those who review or mend it and what it taught: features that meet only here. */
-import { useQuery } from "@tanstack/react-query";
+import { usePrefetchQuery, useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo } from "react";
 
 import type { ReviewDetails } from "@/generated/api";
 import type { EpisodeState, Trajectory } from "@/generated/vocabulary";
 import { TrainingUses } from "@/features/flywheel/training-uses";
+import { recordingQuery } from "@/features/replay/api";
 import { Replay } from "@/features/replay/replay";
 import { reviewDetailsQuery } from "@/features/review/api";
 import { ReviewPanel } from "@/features/review/review-panel";
@@ -26,6 +27,7 @@ export default function EpisodePage({ episodeId }: { episodeId: string }) {
   const snapshot = useQuery(snapshotQuery(episodeId));
   const trajectory = useQuery(trajectoryQuery(episodeId));
   const details = useQuery(reviewDetailsQuery(episodeId));
+  usePrefetchQuery(recordingQuery(episodeId)); // the replay asks for it once the steps are there
   const failed = [snapshot, trajectory].find(({ isError }) => isError);
 
   if (failed) return <ErrorState error={failed.error} onRetry={() => void Promise.all([snapshot.refetch(), trajectory.refetch()])} />;
@@ -41,6 +43,7 @@ function LoadedEpisode({ state, trajectory, details }: LoadedProps) {
   const { id, steps } = trajectory;
   const userId = useUser().id;
   const drafts = useMemo(() => browserDraftStore(userId), [userId]);
+  const marks = useMemo(() => details && stepMarks(details, steps.length), [details, steps.length]);
   const editor = useCorrections(drafts, id, steps, details?.fixes ?? []);
   return (
     <>
@@ -50,7 +53,7 @@ function LoadedEpisode({ state, trajectory, details }: LoadedProps) {
         state={state}
         annotator={details?.episode.annotator_name}
         firstStep={details?.may === "mend" ? faultySteps(details)[0] : undefined}
-        stepMarks={details && stepMarks(details, steps.length)}
+        stepMarks={marks}
         corrections={correctionsOf(editor, details)}
         notice={(current, select) =>
           details && (

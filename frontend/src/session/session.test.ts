@@ -17,7 +17,7 @@ function open() {
   const session = new Session({ episodeId: "e1", url: "/ws", open: () => wire, fetchSnapshot: () => new Promise(() => undefined), drafts });
   const stop = session.start();
   const say = (event: Event) => wire.onmessage?.({ data: JSON.stringify(event) });
-  return { session, drafts, stop, sent, say, connect: () => wire.onopen?.() };
+  return { session, drafts, stop, sent, say, connect: () => wire.onopen?.(), close: (code: number) => wire.onclose?.({ code }) };
 }
 
 beforeEach(() => {
@@ -34,6 +34,17 @@ it("gives back a command that was restored, sent again and then refused", () => 
   expect(sent.find(({ type }) => type === "act")).toMatchObject({ command_id: id });
   say({ type: "rejected", command_id: id, code: "not_running", message: "The episode is paused." });
   expect(session.getState().rejection).toMatchObject({ code: "not_running", command: { ...TYPED, command_id: id } });
+});
+
+it("sends what a sign-in that ended left unanswered once more, as the same act, after the next sign-in", () => {
+  const { session, connect, close, sent } = open();
+  connect();
+  const id = session.send(TYPED);
+  close(4401);
+  expect(session.getState().connection).toMatchObject({ phase: "signed_out", waiting: [{ command: { command_id: id } }] });
+  session.reconnect();
+  connect();
+  expect(sent.filter(({ type }) => type === "act")).toEqual([{ ...TYPED, command_id: id }, { ...TYPED, command_id: id }]);
 });
 
 it("gives back what discarded commands said", () => {

@@ -1,6 +1,7 @@
 """OSWorld task files and acts on a simulated guest: PyAutoGUI and a real X desktop."""
 
 import asyncio
+import itertools
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -10,10 +11,13 @@ import pytest
 import pytest_asyncio
 
 from protocol.actions.types import (
+    Action,
     Click,
     GetClipboard,
+    Press,
     PressKeys,
     ReadFile,
+    Release,
     RunCommand,
     SetClipboard,
     TypeText,
@@ -121,6 +125,42 @@ async def test_keys_and_pointer_reach_the_window_in_front(guest: GuestSandbox) -
     assert await _read(guest, "typed.txt") == '<a> & $HOME "b"\n'
 
 
+async def test_text_is_typed_as_it_stands_beside_held_keys_and_caps_lock(guest: GuestSandbox) -> None:
+    machine, numbers = guest.bind(1), itertools.count()
+
+    async def do(*actions: Action) -> None:
+        for action in actions:
+            done = await machine.perform(f"typing-{next(numbers):04}", action)
+            assert done.error is None
+
+    text = '_aB<c>Z ~"[@]|\\\n'
+    await do(Click(x=200, y=200), TypeText(text="cat > typed.txt\n"))
+    for held in ("shift", "ctrl", "alt"):
+        await do(Press(key=held), TypeText(text=text))
+        if held == "shift":
+            await do(PressKeys(keys=("a",)))  # is held again after it
+        await do(Release(key=held))
+    await do(PressKeys(keys=("capslock",)), TypeText(text=text), PressKeys(keys=("b",)))
+    await do(PressKeys(keys=("capslock",)), PressKeys(keys=("enter",)), PressKeys(keys=("ctrl", "d")))
+    assert await _read(guest, "typed.txt") == f"{text}A{text}{text}{text}B\n"
+
+
+async def test_text_beyond_the_keyboard_is_pasted_once_whatever_is_held(guest: GuestSandbox) -> None:
+    machine, numbers = guest.bind(1), itertools.count()
+
+    async def do(*actions: Action) -> None:
+        for action in actions:
+            done = await machine.perform(f"pasting-{next(numbers):04}", action)
+            assert done.error is None
+
+    await do(WriteFile(path="typed.txt", text=""), RunCommand(command="setsid -f mousepad typed.txt >/dev/null 2>&1"))
+    await eventually_shown(guest, "typed.txt")
+    await do(SetClipboard(text="kept"), Press(key="shift"), TypeText(text="żółw, 中文 <_>\n"), Release(key="shift"))
+    await do(TypeText(text="<b>ß"), PressKeys(keys=("ctrl", "s")))
+    assert await _read(guest, "typed.txt") == "żółw, 中文 <_>\n<b>ß"
+    assert (await machine.perform("get-command", GetClipboard())).after.text == "kept"
+
+
 async def test_names_are_taken_as_they_stand(guest: GuestSandbox) -> None:
     """Their own upload would expand the variable."""
     machine = guest.bind(1)
@@ -157,6 +197,16 @@ async def test_without_a_command_nothing_is_put_back(address: str, tmp_path: Pat
     await machine.prepare(Task(id="two", instruction="Do."))
     assert (await machine.perform("find-command", ReadFile(path="left.txt"))).after.text == "left"
     await host.close()
+
+
+async def eventually_shown(guest: GuestSandbox, title: str) -> None:
+    """Wait for a window that a program is about to open."""
+    async with asyncio.timeout(60):
+        for _ in range(10_000):
+            if any(title in shown for shown in (await guest.bind(1).screen_texts()).titles):
+                return
+            await asyncio.sleep(0.2)
+    raise AssertionError("never")
 
 
 async def _read(guest: GuestSandbox, path: str) -> str:

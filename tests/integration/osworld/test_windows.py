@@ -36,6 +36,7 @@ HARNESS = Path(__file__).with_name("windows.py")
 LEFT_CLICK, RIGHT_CLICK, LEFT_DOWN, LEFT_UP, WHEEL, SIDEWAYS = 0x6, 0x18, 0x2, 0x4, 0x800, 0x1000
 KEY_UP = 2
 SHIFT, CONTROL, WINDOWS_KEY = 0x10, 0x11, 0x5B
+LEFT_SHIFT, CAPS_LOCK, KEY_IS_DOWN, KEY_IS_ON = 0xA0, 0x14, 0x8000, 1
 POWERSHELL = """#!/bin/sh
 while [ "$1" != -File ]; do shift; done
 [ "$(head -c 3 "$2" | od -An -tx1)" = " ef bb bf" ] || exit 90
@@ -75,7 +76,7 @@ class Windows:
             (sys.executable, HARNESS, guest_program.__file__, json.dumps(asked)),
             capture_output=True,
             text=True,
-            env=self._environment,
+            env={**self._environment, "KEY_STATES": os.environ.get("KEY_STATES", "{}")},
             timeout=120,
         )
         assert ran.returncode == 0, ran.stderr
@@ -157,6 +158,18 @@ def test_every_character_of_the_keyboard_has_its_own_key(windows: Windows) -> No
         elif flags != KEY_UP:
             pressed.append((key, held))
     assert pressed == [(188, True), (ord("A"), False), (190, True), (ord("B"), True)]
+
+
+def test_held_modifiers_are_up_and_caps_lock_is_off_while_text_is_typed(
+    windows: Windows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEY_STATES", json.dumps({str(LEFT_SHIFT): KEY_IS_DOWN, str(CAPS_LOCK): KEY_IS_ON}))
+    _, calls = windows.do(TypeText(text="a"))
+    assert [(call[1], call[3] == KEY_UP) for call in calls] == [
+        *((LEFT_SHIFT, True), (CAPS_LOCK, False), (CAPS_LOCK, True)),
+        *((ord("A"), False), (ord("A"), True)),
+        *((CAPS_LOCK, False), (CAPS_LOCK, True), (LEFT_SHIFT, False)),
+    ]
 
 
 def test_what_no_key_gives_goes_over_the_clipboard_which_is_put_back(windows: Windows) -> None:

@@ -1,7 +1,7 @@
 """Runs the guest's program as under Windows: with PyAutoGUI's own Windows half, whose calls to user32 are written down.
 
 `python windows.py PROGRAM ASKED` prints what the program answered and then the calls, a JSON object each. The keyboard
-is American, the screen 1280 by 800.
+is American, the screen 1280 by 800. KEY_STATES in the environment says what user32 says of virtual keys.
 """
 
 import contextlib
@@ -32,12 +32,15 @@ class User32:
     def __init__(self) -> None:
         self.calls: list[list[Any]] = []
         self._at = (0, 0)
+        self._key_states: dict[str, int] = json.loads(os.environ.get("KEY_STATES", "{}"))
 
     def __getattr__(self, name: str) -> Callable[..., int]:
         def called(*given: Any) -> int:
             plain = [getattr(each, "value", each) for each in given]
             if name == "VkKeyScanA":
                 return _virtual(plain[0])
+            if name in ("GetAsyncKeyState", "GetKeyState"):
+                return int(self._key_states.get(str(plain[0]), 0))
             if name == "GetSystemMetrics":
                 return METRICS.get(plain[0], 0)
             if name == "GetCursorPos":

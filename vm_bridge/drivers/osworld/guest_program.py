@@ -7,6 +7,7 @@ Its argument is a JSON object, its last line of output another: `text` or `bytes
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import signal
@@ -14,13 +15,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 MAX_TEXT = 64 * 1024
 WINDOWS = sys.platform == "win32"
 WHEEL_NOTCH, MOUSEEVENTF_HWHEEL = 120, 0x1000
 """Windows' units of one notch of the wheel, and its word for the wheel that turns to the side."""
+WINDOWS_MODIFIERS = {
+    **{"shiftleft": 0xA0, "shiftright": 0xA1, "ctrlleft": 0xA2, "ctrlright": 0xA3},
+    **{"altleft": 0xA4, "altright": 0xA5, "winleft": 0x5B, "winright": 0x5C},
+}
+"""PyAutoGUI's names of the modifiers, with Windows' virtual keys."""
+VK_CAPITAL, KEY_IS_DOWN, KEY_IS_ON = 0x14, 0x8000, 1
 SCRIPT = """[Console]::OutputEncoding = [Text.UTF8Encoding]::new($false); $ProgressPreference = 'SilentlyContinue'
 {command}
 $ok = $?; if ($LASTEXITCODE) {{ exit $LASTEXITCODE }}; if (-not $ok) {{ exit 1 }}
@@ -119,8 +126,60 @@ def drag_along(gui: Any, points: list[list[int]], button: str) -> None:
 
 
 def type_text(text: str) -> None:
-    """Key by key; what no key gives goes over the clipboard, which is put back."""
+    """Key by key; what no key gives goes over the clipboard, which is put back. Held modifiers are up meanwhile, and
+    Caps Lock is off; both are as before after it."""
     gui = load_pyautogui()
+    with windows_modifiers_up(gui) if WINDOWS else x11_modifiers_up(gui):
+        write_text(gui, text)
+
+
+@contextlib.contextmanager
+def x11_modifiers_up(gui: Any) -> Iterator[None]:
+    """Asks the X server, since any program may have pressed them, also an earlier run of this one."""
+    from Xlib import XK, X  # PyAutoGUI brings it along
+    from Xlib.ext.xtest import fake_input
+
+    server = gui.platformModule._display
+    down, mapping = server.query_keymap(), server.get_modifier_mapping()
+    codes = {code for index, row in enumerate(mapping) if index != X.LockMapIndex for code in row if code}
+    held = sorted(code for code in codes if down[code // 8] >> code % 8 & 1)
+    locked = server.screen().root.query_pointer().mask & X.LockMask
+    caps_lock = [server.keysym_to_keycode(XK.XK_Caps_Lock)] if locked else []
+
+    def send(*events: tuple[int, list[int]]) -> None:
+        for event, keys in events:
+            for code in keys:
+                fake_input(server, event, code)
+        server.sync()
+
+    send((X.KeyRelease, held), (X.KeyPress, caps_lock), (X.KeyRelease, caps_lock))
+    try:
+        yield
+    finally:
+        send((X.KeyPress, caps_lock), (X.KeyRelease, caps_lock), (X.KeyPress, held))
+
+
+@contextlib.contextmanager
+def windows_modifiers_up(gui: Any) -> Iterator[None]:
+    import ctypes
+
+    user32 = ctypes.windll.user32  # type: ignore[attr-defined]
+    held = [name for name, code in WINDOWS_MODIFIERS.items() if user32.GetAsyncKeyState(code) & KEY_IS_DOWN]
+    locked = user32.GetKeyState(VK_CAPITAL) & KEY_IS_ON
+    for name in held:
+        gui.keyUp(name)
+    if locked:
+        gui.press("capslock")
+    try:
+        yield
+    finally:
+        if locked:
+            gui.press("capslock")
+        for name in held:
+            gui.keyDown(name)
+
+
+def write_text(gui: Any, text: str) -> None:
     if all(gui.isValidKey(character) or character == "\r" for character in text):
         for character in text:
             if character == "<" and not WINDOWS:

@@ -65,6 +65,8 @@ export interface Workspace extends LiveSession {
   readonly commandLineRef: RefObject<CommandLine | null>;
   /** The field of the open panel that its key goes to. */
   readonly panelRef: RefObject<{ focus(): void } | null>;
+  /** The keyboard of a touch screen, during a takeover. */
+  readonly screenKeyboardRef: RefObject<{ toggle(): void } | null>;
   readonly setDraft: (draft: Draft) => void;
   readonly setMode: (mode: Mode) => void;
   readonly setDialog: (dialog: Dialog | null) => void;
@@ -134,6 +136,7 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
   const thoughtRef = useRef<HTMLTextAreaElement>(null);
   const commandLineRef = useRef<CommandLine>(null);
   const panelRef = useRef<{ focus(): void }>(null);
+  const screenKeyboardRef = useRef<{ toggle(): void }>(null);
   const returnTo = useRef<HTMLElement | null>(null);
   const settleTimer = useRef<ReturnType<typeof setTimeout>>(undefined);
 
@@ -268,6 +271,7 @@ export function useWorkspaceState(live: LiveSession, view: EpisodeView): Workspa
     thoughtRef,
     commandLineRef,
     panelRef,
+    screenKeyboardRef,
     setDraft,
     setMode,
     setDialog,

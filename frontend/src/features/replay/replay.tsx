@@ -1,6 +1,6 @@
 /** A trajectory to look through: every frame with its action, who decided, and what else was offered. */
 import { useQuery } from "@tanstack/react-query";
-import { useCallback, useEffect, useReducer, useState, type ReactNode } from "react";
+import { useCallback, useEffect, useMemo, useReducer, useState, type ReactNode } from "react";
 import { useSearchParams } from "react-router";
 
 import type { RecordingPart } from "@/generated/api";
@@ -61,7 +61,7 @@ export function Replay({ trajectory, state, annotator, firstStep, stepMarks, cor
   const step = steps[player.step];
   const reach = useCallback((to: number) => move({ reached: to }), [move]);
   const { parts, video } = useRecording(trajectory.id);
-  const blobUrl = blobUrlOf(trajectory.id);
+  const blobUrl = useMemo(() => blobUrlOf(trajectory.id), [trajectory.id]);
 
   useNextFrame(steps[player.step + 1], blobUrl);
   const [promptOpen, setPromptOpen] = useState(false);
@@ -174,6 +174,9 @@ function useRecording(episodeId: string): { parts: readonly RecordingPart[]; vid
   return { parts, video: data?.pending ? "pending" : "none" };
 }
 
+/** So long a step must be shown (milliseconds) before the address names it: browsers refuse more than 100 changes of it in 30 s. */
+const ADDRESS_MS = 300;
+
 /** The player, its clock, and its place in the address: `?step=3` counts from one. */
 function usePlayer(count: number, firstStep = 0): [Player, (move: Move) => void] {
   const [search, setSearch] = useSearchParams();
@@ -196,7 +199,8 @@ function usePlayer(count: number, firstStep = 0): [Player, (move: Move) => void]
       next.set("step", String(player.step + 1));
       return next;
     };
-    setSearch(place, { replace: true });
+    const timer = setTimeout(() => setSearch(place, { replace: true }), ADDRESS_MS);
+    return () => clearTimeout(timer);
   }, [player.step, player.playing, setSearch]);
 
   return [player, move];

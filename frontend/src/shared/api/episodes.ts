@@ -6,10 +6,11 @@ import { request } from "@/shared/api/http";
 /** Where an episode's pictures are; the bytes never change. */
 export const blobUrlOf = (episodeId: string) => (sha256: string) => `/api/episodes/${episodeId}/blobs/${sha256}`;
 
+/** An episode's state without its steps, which the trajectory has. */
 export const snapshotQuery = (episodeId: string) =>
   queryOptions({
     queryKey: ["episode", episodeId, "snapshot"],
-    queryFn: () => request("GET", `/episodes/${episodeId}`),
+    queryFn: () => request("GET", `/episodes/${episodeId}?steps=false`),
   });
 
 export const trajectoryQuery = (episodeId: string) =>

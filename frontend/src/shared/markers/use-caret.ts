@@ -32,13 +32,16 @@ function isTyped(steps: readonly DoneStep[]): boolean {
   return last !== undefined && movesCaret(last.action);
 }
 
+/** So many steps that typed are looked at, from the last: each needs two pictures, and the last one moved the cursor most. */
+const MAX_TYPED = 8;
+
 /** The text cursor after the last of the steps; each step's is found once, beginning at that of the step before. */
-function caretQuery(client: QueryClient, steps: readonly DoneStep[], blobUrl: BlobUrl) {
+function caretQuery(client: QueryClient, steps: readonly DoneStep[], blobUrl: BlobUrl, most = MAX_TYPED) {
   return {
     queryKey: ["caret", steps.at(-1)?.command_id],
     queryFn: async (): Promise<Point | null> => {
       const earlier = steps.slice(0, -1);
-      const place = isTyped(earlier) ? await client.query(caretQuery(client, earlier, blobUrl)) : null;
+      const place = most > 1 && isTyped(earlier) ? await client.query(caretQuery(client, earlier, blobUrl, most - 1)) : null;
       const near = place ?? lastPointed(steps.map(({ action }) => action));
       const last = steps.at(-1);
       return last === undefined || near === null ? null : ((await caretAfter(last, near, blobUrl)) ?? place);

@@ -1,5 +1,6 @@
 """What guards pictures, changes, sign-ins and the admin; who may call which route is in `permissions.py`."""
 
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -55,6 +56,36 @@ def test_changes_need_the_page_s_token(world: World) -> None:
     token = client.get("/api/session").json()["csrf"]
     response = client.post("/api/queue/next", {}, content_type="application/json", headers={"X-CSRFToken": token})
     assert response.status_code == 200
+
+
+def test_a_page_of_somebody_who_signed_in_before_changes_nothing(world: World) -> None:
+    """Its browser has since been signed in as another, and the page still shows the first name."""
+    browser = Client(enforce_csrf_checks=True)
+
+    def sign_in(username: str) -> str:
+        token = browser.get("/api/session").json()["csrf"]
+        body = {"username": username, "password": PASSWORD}
+        browser.post("/api/session", body, content_type="application/json", headers={"X-CSRFToken": token})
+        return str(browser.get("/api/session").json()["csrf"])
+
+    page_token, now = sign_in("ada"), sign_in("ben")
+
+    def claim(token: str) -> Any:
+        headers = {"X-CSRFToken": token}
+        return browser.post("/api/queue/next", {}, content_type="application/json", headers=headers)
+
+    assert claim(page_token).json()["code"] == "csrf"
+    assert not Episode.objects.exists()
+    assert claim(now).status_code == 200
+    assert Episode.objects.get().annotator == world.ben
+
+
+def test_what_is_sent_after_a_sign_in_ended_is_nobodys(world: World) -> None:
+    browser = world.client(world.ada)
+    browser.session.flush()
+    refused = browser.post("/api/queue/next", {}, content_type="application/json")
+    assert (refused.status_code, refused.json()["code"]) == (401, "not_signed_in")
+    assert not Episode.objects.exists()
 
 
 def test_a_sign_in_needs_the_page_s_token(world: World) -> None:

@@ -91,6 +91,8 @@ async def test_an_episode_is_worked_on_and_finished(stack: Stack) -> None:
     state = await state_of(desk)
     assert [step.decision for step in state.steps] == ["accept", "override"]
     assert [step.continued_characters for step in state.steps] == [0, 5]
+    brief = await run_in_db_thread(trajectories.episode_state, episode_id=desk.episode_id, with_steps=False)
+    assert (brief.steps, brief) == ((), state.model_copy(update={"steps": ()}))
     trajectory = await run_in_db_thread(trajectories.episode_trajectory, episode_id=desk.episode_id)
     assert [len(offered) for offered in trajectory.proposals] == [2, 1]
     assert (trajectory.terminated, trajectory.truncated) == (True, False)

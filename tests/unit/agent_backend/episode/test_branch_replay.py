@@ -1,7 +1,11 @@
 """An episode that begins where an earlier one came to: its acts are done again, and what they show is compared."""
 
+from datetime import timedelta
+
 import pytest
 
+from agent_backend.episode.branch_replay import ClickSpacing
+from protocol.actions.types import Click
 from protocol.trajectory.observations import ActionError, Observation
 from protocol.trajectory.steps import Step
 from protocol.trajectory.trajectories import Branch
@@ -47,6 +51,38 @@ async def test_it_begins_where_the_earlier_one_was(harness: EpisodeHarness, earl
     assert earlier[-1].after is not None
     assert state.observation.screenshot == earlier[-1].after.screenshot
     await later.kill()
+
+
+@pytest.mark.parametrize("redrawn", [False, True])
+async def test_an_act_ends_at_the_screen_it_led_to_where_the_next_one_found_that(
+    harness: EpisodeHarness, earlier: tuple[Step, ...], redrawn: bool
+) -> None:
+    first, last = earlier
+    assert first.after is not None
+    assert last.after is not None
+    if redrawn:
+        last = last.model_copy(update={"before": looking(last.before, last.after)})
+    later = branch(harness, (first, last))
+    later.start()
+    await later.until(lambda: later.store.state.status == "running")
+    assert later.sandbox.expected[0] == (None if redrawn else first.after.screenshot)
+    assert set(later.sandbox.expected[1:]) <= {None}, "the last act is waited for"
+    await later.kill()
+
+
+@pytest.mark.parametrize(
+    ("between", "moved", "pause"), [(2.0, 3, 0.5), (0.2, 3, 0.0), (2.0, 30, 0.0)], ids=["apart", "double", "elsewhere"]
+)
+def test_two_clicks_at_a_place_do_not_become_a_double_click(
+    earlier: tuple[Step, ...], between: float, moved: int, pause: float
+) -> None:
+    first = earlier[0].model_copy(update={"action": Click(x=100, y=100)})
+    later = first.started_at + timedelta(seconds=between)
+    again = first.model_copy(update={"action": Click(x=100 + moved, y=100), "started_at": later})
+    clicks = ClickSpacing()
+    assert clicks.pause_before(first, 10.0) == 0.0
+    assert clicks.pause_before(earlier[1], 10.05) == 0.0, "typing is no click"
+    assert clicks.pause_before(again, 10.1) == pytest.approx(pause)
 
 
 async def test_what_was_done_again_is_nothing_to_take_back(harness: EpisodeHarness, earlier: tuple[Step, ...]) -> None:

@@ -1,6 +1,6 @@
 /** The notices over the stage, each with the one thing that can be done about it. */
 import { Button } from "@mantine/core";
-import { useNetwork } from "@mantine/hooks";
+import { useMediaQuery, useNetwork } from "@mantine/hooks";
 import type { ReactNode } from "react";
 import { Link } from "react-router";
 
@@ -58,7 +58,8 @@ const SLOW_UNDO_SECONDS = 3;
  
 function NoticeText({ notice }: { notice: Notice }): ReactNode {
   const { t } = useI18n();
-  const { session, send, setDialog, askOutcome } = useWorkspace();
+  const { session, send, setDialog, askOutcome, screenKeyboardRef } = useWorkspace();
+  const hasTouch = useMediaQuery("(any-pointer: coarse)");
   switch (notice.name) {
     case "signed_out":
       return <>{t("notice.signed_out")} <Button size="compact-xs" onClick={() => window.location.reload()}>{t("notice.sign_in")}</Button></>;
@@ -96,6 +97,7 @@ function NoticeText({ notice }: { notice: Notice }): ReactNode {
         <>
           <strong>{t("notice.takeover")}</strong> {t("notice.takeover.help")} <KeyHint keys="Escape" /> <KeyHint keys="Escape" />
           <Button size="compact-xs" variant="default" onClick={() => setDialog("takeover")}>{t("takeover.end")}</Button>
+          {hasTouch && <Button size="compact-xs" variant="default" onClick={() => screenKeyboardRef.current?.toggle()}>{t("takeover.keyboard")}</Button>}
         </>
       );
     case "autopilot":

@@ -3,9 +3,11 @@
  *
  * Events are words: `+code=key` goes down, `-code=key` up; after `/` the flags c(trl) s(hift) a(lt) m(eta) g (AltGraph) r(epeat)
  * i (composing) p (keyCode 229). `commit:text` ends a composition, `insert:text` is text without keys, `paste:text` what a `paste` event gives
- * (`⏎` is a Windows line end), `focus` the page's focus after a visit elsewhere, `click/flags` the pointer, `wait` the time for a second Escape, `blur` the loss of the focus. `␠` is a space. Sequences are those of the UI Events
- * specification, of MDN's tables of key values, and of noVNC's and Guacamole's tests.
+ * (`⏎` is a Windows line end), `focus` the page's focus after a visit elsewhere, `click/flags` the pointer, `wait` the time for a second Escape, `blur` the loss of the focus. `␠` is a space. Sequences
+ * of `observed-keyboards.json` are what real browsers sent, by engine and version (`python -m benchmarks.parts.keyboards` records them); the others are
+ * those of the UI Events specification, of MDN's tables of key values, and of noVNC's and Guacamole's tests.
  */
+import observed from "./observed-keyboards.json";
 
 export interface KeyboardCase {
   readonly name: string;
@@ -34,7 +36,12 @@ const option = (code: string, key: string) => `+AltLeft=Alt/a +${code}=${key}/a 
 /** macOS tells of no key that goes up under Command. */
 const command = (code: string, key: string) => `+MetaLeft=Meta/m +${code}=${key}/m -MetaLeft=Meta`;
 
+/** What Firefox, WebKitGTK and Chromium sent under Linux. */
+const OBSERVED = observed.map(({ engine, layout, name, events, expected }) => linux(`${engine}, ${layout}, ${name}`, events, expected));
+
 export const KEYBOARD_CASES: readonly KeyboardCase[] = [
+  ...OBSERVED,
+
   linux("US, a letter", plain("KeyA", "a"), "a"),
   linux("US, a capital", shifted("KeyA", "A"), "A"),
   linux("US, a sign with Shift", shifted("Digit1", "!"), "!"),

@@ -53,7 +53,7 @@ export const COALESCE_MS = 350;
 /** A pointer that moved further than this (CSS pixels) is dragging. */
 const SLACK = 5;
 /** The same of a finger, which rolls while it presses. */
-const FINGER_SLACK = 12;
+export const FINGER_SLACK = 12;
 /** What browsers report for one notch of a common wheel. */
 const NOTCH = 100;
 const MAX_NOTCHES = 100;

@@ -37,7 +37,9 @@ interface Translation {
 }
 
 type Modifier = "ctrl" | "shift" | "alt" | "super";
-const MODIFIER_KEYS: Readonly<Record<string, Modifier>> = { Control: "ctrl", Shift: "shift", Alt: "alt", Meta: "super", OS: "super" };
+const MODIFIER_KEYS: Readonly<Record<string, Modifier>> = { Control: "ctrl", Shift: "shift", Alt: "alt", Meta: "super", OS: "super", Super: "super" };
+/** WebKitGTK's name of the Windows key, which no flag of other events tells. */
+const KEY_WITHOUT_FLAG = "Super";
 const MODIFIERS: readonly string[] = ["ctrl", "shift", "alt", "super"];
 /** They change what this keyboard prints, which the machine gets as printed. */
 const LOCKS: ReadonlySet<string | null> = new Set(["capslock", "numlock", "scrolllock"]);
@@ -96,6 +98,8 @@ export class TakeoverKeys {
   private readonly down = new Map<string, string>();
   /** Modifiers that are down here and not yet there; `used` once text was typed under them. */
   private readonly waiting = new Map<string, { name: Modifier; used: boolean }>();
+  /** Modifiers that are down here and that the flags of other events do not tell, by their physical keys. */
+  private readonly unflagged = new Set<string>();
   private escape: { at: number; up: boolean } | null = null;
   private inputs: InputEvent[] = [];
   /** Whether something was copied there later than here. */
@@ -165,6 +169,7 @@ export class TakeoverKeys {
     this.escape = null;
     this.paste = null;
     this.waiting.clear();
+    this.unflagged.clear();
     for (const name of new Set([...this.down.values()].reverse())) this.inputs.push({ kind: "release", key: name });
     this.down.clear();
     return this.take();
@@ -220,6 +225,7 @@ export class TakeoverKeys {
     if (this.paste !== null) this.inputs = [...this.pasted("")];
     const modifier = this.waiting.get(code);
     this.waiting.delete(code);
+    this.unflagged.delete(code);
     if (this.escape !== null && key === "Escape") this.escape.up = true;
     else if (modifier?.used === false) {
       this.sendEscape();
@@ -251,7 +257,8 @@ export class TakeoverKeys {
     if (escape.up) this.letGo("Escape");
   }
 
-  private pressModifier({ code, repeat, altKey }: KeyStroke, name: Modifier): void {
+  private pressModifier({ code, key, repeat, altKey }: KeyStroke, name: Modifier): void {
+    if (key === KEY_WITHOUT_FLAG) this.unflagged.add(code);
     // Alt after Shift is called Meta under X11.
     const meant = name === "super" && code.startsWith("Alt") && altKey ? "alt" : name;
     if (!repeat && !this.down.has(code)) this.waiting.set(code, { name: meant, used: false });
@@ -266,7 +273,7 @@ export class TakeoverKeys {
   private pressKey(stroke: KeyStroke): void {
     const { key, altGraph } = stroke;
     this.agree(stroke);
-    const command = !altGraph && (stroke.ctrlKey || stroke.metaKey || (stroke.altKey && !this.writesByOption(stroke)));
+    const command = !altGraph && (stroke.ctrlKey || stroke.metaKey || this.unflagged.size > 0 || (stroke.altKey && !this.writesByOption(stroke)));
     if (key === " " || !isPrinted(key)) this.pressNamed(stroke, key === " " ? "space" : (canonicalKey(key) ?? canonicalKey(stroke.code)));
     else if (command) this.pressCommand(stroke);
     else this.pressPrinted(stroke);
@@ -347,14 +354,15 @@ export class TakeoverKeys {
   /** Lets modifiers go that are up here, though nobody told. */
   private agree(flags: Flags): void {
     const held = modifiersOf(flags);
-    for (const [code, { name }] of this.waiting) if (!held.includes(name)) this.waiting.delete(code);
-    for (const [code, name] of this.down) if (MODIFIERS.includes(name) && !held.includes(name)) this.letGo(code);
+    const isUp = (code: string, name: string) => !held.includes(name) && !this.unflagged.has(code);
+    for (const [code, { name }] of this.waiting) if (isUp(code, name)) this.waiting.delete(code);
+    for (const [code, name] of this.down) if (MODIFIERS.includes(name) && isUp(code, name)) this.letGo(code);
   }
 
   /** Holds the modifiers there that are down here, also those whose key nobody told of. */
   private holdModifiers(flags: Flags): void {
     const held = modifiersOf(flags);
-    for (const [code, { name }] of this.waiting) if (held.includes(name)) this.hold(code, name);
+    for (const [code, { name }] of this.waiting) if (held.includes(name) || this.unflagged.has(code)) this.hold(code, name);
     this.waiting.clear();
     for (const name of held) if (![...this.down.values()].includes(name)) this.hold(`held:${name}`, name);
   }

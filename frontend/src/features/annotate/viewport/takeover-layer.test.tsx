@@ -1,7 +1,7 @@
 // @vitest-environment jsdom -- happy-dom has no composition events
 /** A takeover in the page: what the machine is sent, and that nothing stays down there. */
 import { act, createEvent, fireEvent, screen } from "@testing-library/react";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 
 import type { InputEvent } from "@/generated/vocabulary";
 import { makeEpisodeState } from "@/features/annotate/testing/fixtures";
@@ -119,6 +119,53 @@ describe("a takeover", () => {
       { kind: "scroll", direction: "right", amount: 1 },
       { kind: "scroll", direction: "left", amount: 1 },
     ]);
+  });
+
+  it("clicks by a finger's tap, and by the right button where it lies still", () => {
+    const { sent, pass } = takeOver();
+    const machine = screen.getByRole("application");
+    vi.spyOn(machine, "getBoundingClientRect").mockReturnValue(new DOMRect(0, 0, 1280, 720));
+    machine.setPointerCapture = () => undefined;
+    const finger = { button: 0, pointerId: 1, pointerType: "touch", clientX: 300, clientY: 200 };
+    fireEvent.pointerDown(machine, finger);
+    fireEvent.pointerUp(machine, finger);
+    pass(FRAME_MS);
+    fireEvent.pointerDown(machine, finger);
+    pass(700);
+    fireEvent.pointerUp(machine, finger);
+    pass(FRAME_MS);
+    const point = { x: 300, y: 200 };
+    expect(sent()).toEqual(
+      (["left", "right"] as const).flatMap((button) => [
+        { kind: "mouse_down", point, button },
+        { kind: "mouse_up", point, button },
+      ]),
+    );
+  });
+
+  it("scrolls by two fingers", () => {
+    const { sent, pass } = takeOver();
+    const machine = screen.getByRole("application");
+    vi.spyOn(machine, "getBoundingClientRect").mockReturnValue(new DOMRect(0, 0, 1280, 720));
+    machine.setPointerCapture = () => undefined;
+    const finger = (id: number, clientY: number) => ({ button: 0, pointerId: id, pointerType: "touch", clientX: 300 * id, clientY });
+    for (const id of [1, 2]) fireEvent.pointerDown(machine, finger(id, 500));
+    for (const y of [450, 400, 350, 300]) for (const id of [1, 2]) fireEvent.pointerMove(machine, finger(id, y));
+    for (const id of [1, 2]) fireEvent.pointerUp(machine, finger(id, 300));
+    pass(FRAME_MS);
+    expect(sent().map((input) => input.kind === "scroll" && input.direction)).toEqual(["down", "down"]);
+  });
+
+  it("has the keyboard of a touch screen wait until it is called up", () => {
+    const ask = window.matchMedia;
+    const media = vi.spyOn(window, "matchMedia").mockImplementation((query) => Object.assign(ask(query), { matches: query.includes("coarse") }));
+    onTestFinished(() => media.mockRestore());
+    const { field } = takeOver();
+    expect(field.inputMode).toBe("none");
+    fireEvent.click(screen.getByRole("button", { name: "Screen keyboard" }));
+    expect([field.inputMode, document.activeElement]).toEqual(["text", field]);
+    fireEvent.click(screen.getByRole("button", { name: "Screen keyboard" }));
+    expect(field.inputMode).toBe("none");
   });
 
   it("sends a lone Escape", () => {

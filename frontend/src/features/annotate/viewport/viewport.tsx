@@ -2,7 +2,7 @@
 import { useElementSize } from "@mantine/hooks";
 import { useState } from "react";
 
-import type { Observation } from "@/generated/vocabulary";
+import type { Observation, Point } from "@/generated/vocabulary";
 import { PageEvents } from "@/features/annotate/browser/page-events";
 import { ViewportOverlay } from "@/features/annotate/states/viewport-overlay";
 import { PanelDock } from "@/features/annotate/panels/dock";
@@ -16,7 +16,7 @@ import { useCaret } from "@/shared/markers/use-caret";
 import type { BlobUrl } from "@/shared/ui/episode/thumbnail";
 
 import { marksOf, viewedObservation } from "./viewed-step";
-import { UNZOOMED, zoomBy, type Zoom } from "./fingers";
+import { UNZOOMED, zoomBy, type FingerMove, type Zoom } from "./fingers";
 import { PointerLayer } from "./pointer-layer";
 import { TakeoverLayer } from "./takeover-layer";
 import { TextObservation } from "./text-observation";
@@ -72,19 +72,20 @@ function Picture({ observation, room, stream, blobUrl }: Props & { observation: 
   const box = letterbox(room, picture);
   const live = viewedStep === null ? surface : null;
   const focus = useCaret(episode.steps.slice(0, viewedStep ?? undefined), blobUrl);
+  const zoomView = (move: Extract<FingerMove, { kind: "zoom" }>, { x, y }: Point) => setZoom((before) => zoomBy(before, move, { x, y }, box));
   return (
     <div className={styles.picture} style={{ ...box, transform: transformOf(zoom) }} hidden={picture.width === 0} data-crisp={isCrisp(box, picture) || undefined}>
       <StoredFrame observation={observation} blobUrl={blobUrl} onPicture={setStill} />
       <div ref={hostRef} className={styles.live} hidden={live === null} />
       <MarkerLayer marks={marksOf(workspace)} picture={picture} displaySize={box} focus={focus} />
       {frameOf(workspace) === "takeover" ? (
-        <TakeoverLayer picture={picture} />
+        <TakeoverLayer picture={picture} onZoom={zoomView} />
       ) : (
         <PointerLayer
           picture={picture}
           displaySize={box}
           source={live ?? still}
-          onZoom={(move, { x, y }) => setZoom((before) => zoomBy(before, move, { x, y }, box))}
+          onZoom={zoomView}
         />
       )}
     </div>

@@ -1,4 +1,7 @@
 /** The annotation workspace: live viewport, proposals, the step composer, the timeline. */
+import { useMemo } from "react";
+
+import { blobUrlOf } from "@/shared/api/episodes";
 import { useI18n } from "@/shared/i18n/i18n";
 import { isUpright } from "@/shared/markers/mapping";
 import { Timeline } from "@/shared/ui/episode/timeline";
@@ -31,7 +34,7 @@ export function AnnotationWorkspace({ live, view }: { live: LiveSession; view: E
   const { episode } = view;
   const hasPicture = episode.observation !== null && hasScreen(episode);
   const stream = useStream(`/episodes/${encodeURIComponent(episode.id)}`, hasPicture && (episode.status === "running" || episode.status === "paused"));
-  const blobUrl = (sha256: string) => `/api/episodes/${encodeURIComponent(episode.id)}/blobs/${sha256}`;
+  const blobUrl = useMemo(() => blobUrlOf(episode.id), [episode.id]);
   return (
     <WorkspaceProvider value={workspace}>
       <PagePath crumbs={[{ label: t("global.queue"), to: "/queue" }, { label: titleOf(episode.task.instruction) }]} />

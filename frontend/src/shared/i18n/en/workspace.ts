@@ -318,6 +318,7 @@ export const workspaceMessages = {
   "takeover.label": "The machine under your hands",
   "takeover.keys": "Keys for the machine",
   "takeover.end": "End the takeover",
+  "takeover.keyboard": "Screen keyboard",
   "takeover.thought.help": "What did you do by hand, and why?",
   "autopilot.stop": "Stop",
   "clipboard.to": "Text for the machine",

@@ -313,6 +313,7 @@ export const workspaceMessages: Record<keyof typeof english, Message> = {
   "takeover.label": "由你操作的机器",
   "takeover.keys": "发送给机器的按键",
   "takeover.end": "结束接管",
+  "takeover.keyboard": "屏幕键盘",
   "takeover.thought.help": "你手动做了什么，为什么？",
   "autopilot.stop": "停止",
   "clipboard.to": "发送到机器的文本",

@@ -38,6 +38,7 @@ export function Thumbnail({ observation, blobUrl, alt, points = [] }: Props) {
         height={observation.height}
         alt={alt}
         loading="lazy"
+        fetchPriority="low"
         decoding="async"
         draggable={false}
       />

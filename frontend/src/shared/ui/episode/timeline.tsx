@@ -1,7 +1,7 @@
 /** The strip of steps: a thumbnail each, who decided, before and after on hover, the act that is running at its end. */
-import { HoverCard } from "@mantine/core";
+import { Popover } from "@mantine/core";
 import { Check, Minus, Pencil, X } from "lucide-react";
-import { useEffect, useRef, type KeyboardEvent } from "react";
+import { memo, useCallback, useDeferredValue, useEffect, useRef, type KeyboardEvent } from "react";
 
 import type { PendingAct, Step, StepVerdict } from "@/generated/vocabulary";
 import { describeAction, pointsOf } from "@/shared/actions/words";
@@ -15,6 +15,7 @@ import { StepErrorText } from "./step-error-text";
 import { StepNotes } from "./step-notes";
 import { Thumbnail, type BlobUrl } from "./thumbnail";
 import styles from "./timeline.module.css";
+import { useDwell } from "./use-dwell";
 
 /** What reviewers made of a step; `cut`: it is outside of what counts. */
 export type StepMark = { readonly verdict: StepVerdict | null; readonly corrected: boolean; readonly cut: boolean };
@@ -30,39 +31,47 @@ type Props = {
   blobUrl: BlobUrl;
 };
 
-/** The strip is one stop of the Tab key; arrow keys move inside it. */
+/** The strip is one stop of the Tab key; arrow keys move inside it. A strip of hundreds draws only the tiles again that changed. */
 export function Timeline({ steps, marks, pending = null, current, onSelect, blobUrl }: Props) {
   const { t } = useI18n();
   const list = useRef<HTMLOListElement>(null);
   const stop = current ?? steps.length - 1;
+  // The tiles around the current one come with the page, which shows its picture before it has drawn hundreds of others.
+  const drawsAll = useDeferredValue(true, steps.length <= FIRST_TILES);
+  const from = drawsAll ? 0 : Math.max(0, Math.min(stop - FIRST_TILES / 2, steps.length - FIRST_TILES));
+  const latest = useRef(onSelect);
+  useEffect(() => {
+    latest.current = onSelect;
+  });
+  const select = useCallback((index: number) => latest.current(index), []);
 
   useEffect(() => {
-    list.current?.children[current ?? steps.length - (pending ? 0 : 1)]?.scrollIntoView({ inline: "nearest", block: "nearest" });
-  }, [current, steps.length, pending]);
+    list.current?.children[(current ?? steps.length - (pending ? 0 : 1)) - from]?.scrollIntoView({ inline: "nearest", block: "nearest" });
+  }, [current, steps.length, pending, from]);
 
   const move = (event: KeyboardEvent) => {
     const target = { ArrowLeft: stop - 1, ArrowRight: stop + 1, Home: 0, End: steps.length - 1 }[event.key];
     if (target === undefined || !steps[target]) return;
     event.preventDefault();
     onSelect(target);
-    list.current?.children[target]?.querySelector("button")?.focus();
+    list.current?.children[target - from]?.querySelector("button")?.focus();
   };
 
   if (steps.length === 0 && !pending) return <p className={styles.empty}>{t("timeline.empty")}</p>;
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the keys belong to the buttons inside
     <ol ref={list} className={styles.timeline} aria-label={t("timeline.label")} onKeyDown={move}>
-      {steps.map((step, index) => (
-        <li key={step.command_id}>
-          <StepTile
-            step={step}
-            mark={marks?.get(step.index)}
-            current={index === current}
-            tabIndex={index === stop ? 0 : -1}
-            onSelect={() => onSelect(index)}
-            blobUrl={blobUrl}
-          />
-        </li>
+      {(drawsAll ? steps : steps.slice(from, from + FIRST_TILES)).map((step, index) => (
+        <StepTile
+          key={step.command_id}
+          step={step}
+          position={from + index}
+          mark={marks?.get(step.index)}
+          current={from + index === current}
+          tabIndex={from + index === stop ? 0 : -1}
+          onSelect={select}
+          blobUrl={blobUrl}
+        />
       ))}
       {pending && (
         <li className={styles.pending} role="status">
@@ -79,44 +88,63 @@ export function Timeline({ steps, marks, pending = null, current, onSelect, blob
   );
 }
 
-type TileProps = { step: Step; mark: StepMark | undefined; current: boolean; tabIndex: number; onSelect: () => void; blobUrl: BlobUrl };
+/** More than fit beside each other on a wide screen. */
+const FIRST_TILES = 60;
 
-function StepTile({ step, mark, current, tabIndex, onSelect, blobUrl }: TileProps) {
+type TileProps = {
+  step: Step;
+  /** Its place in the strip. */
+  position: number;
+  mark: StepMark | undefined;
+  current: boolean;
+  tabIndex: number;
+  onSelect: (position: number) => void;
+  blobUrl: BlobUrl;
+};
+
+/** Its card is made when the pointer or the keyboard rests on it: of five hundred tiles few are ever looked at. */
+const StepTile = memo(function StepTile({ step, position, mark, current, tabIndex, onSelect, blobUrl }: TileProps) {
   const i18n = useI18n();
-  const number = step.index + 1;
+  const { dwells, handlers } = useDwell();
   const words = describeAction(step.action, i18n);
   return (
-    <HoverCard width={isUpright(step.before) ? 400 : 560} position="top" openDelay={250} closeDelay={50} withinPortal shadow="md" keepMounted={false}>
-      <HoverCard.Target>
-        <button
-          type="button"
-          className={styles.tile}
-          data-decision={step.decision}
-          {...markData(mark)}
-          data-failed={step.error ? true : undefined}
-          data-undone={step.undone || undefined}
-          data-follows={(step.batch !== null && step.batch.index > 1) || undefined}
-          data-upright={isUpright(step.before) || undefined}
-          aria-current={current ? "step" : undefined}
-          aria-label={labelOf(step, mark, i18n)}
-          tabIndex={tabIndex}
-          onClick={onSelect}
-        >
-          <span className={styles.number}>{number}</span>{" "}
-          {mark && <MarkSign mark={mark} />}
-          {step.before.screenshot === null ? (
-            <span className={styles.words}>{words}</span>
-          ) : (
-            <Thumbnail observation={step.before} blobUrl={blobUrl} alt="" points={pointsOf(step.action)} />
-          )}
-        </button>
-      </HoverCard.Target>
-      <HoverCard.Dropdown className={styles.card}>
-        <StepCard step={step} blobUrl={blobUrl} />
-      </HoverCard.Dropdown>
-    </HoverCard>
+    <li className={styles.item}>
+      <button
+        type="button"
+        className={styles.tile}
+        data-decision={step.decision}
+        {...markData(mark)}
+        data-failed={step.error ? true : undefined}
+        data-undone={step.undone || undefined}
+        data-follows={(step.batch !== null && step.batch.index > 1) || undefined}
+        data-upright={isUpright(step.before) || undefined}
+        aria-current={current ? "step" : undefined}
+        aria-label={labelOf(step, mark, i18n)}
+        tabIndex={tabIndex}
+        onClick={() => onSelect(position)}
+        {...handlers}
+      >
+        <span className={styles.number}>{step.index + 1}</span>{" "}
+        {mark && <MarkSign mark={mark} />}
+        {step.before.screenshot === null ? (
+          <span className={styles.words}>{words}</span>
+        ) : (
+          <Thumbnail observation={step.before} blobUrl={blobUrl} alt="" points={pointsOf(step.action)} />
+        )}
+      </button>
+      {dwells && (
+        <Popover opened width={isUpright(step.before) ? 400 : 560} position="top" withinPortal shadow="md" withRoles={false} keepMounted={false}>
+          <Popover.Target>
+            <span className={styles.anchor} />
+          </Popover.Target>
+          <Popover.Dropdown className={styles.card}>
+            <StepCard step={step} blobUrl={blobUrl} />
+          </Popover.Dropdown>
+        </Popover>
+      )}
+    </li>
   );
-}
+});
 
 function labelOf(step: Step, mark: StepMark | undefined, i18n: I18n): string {
   const { t } = i18n;
