@@ -3,6 +3,8 @@ import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
 const web = "http://127.0.0.1:8000";
+const VENDOR =
+  /node_modules\/(react|react-dom|react-router|scheduler|@mantine\/(core|hooks|notifications|spotlight)|@tanstack|@floating-ui|lucide-react|clsx)\//;
 
 export default defineConfig({
   plugins: [react()],
@@ -24,6 +26,17 @@ export default defineConfig({
     // Browsers that know light-dark(): for older ones it would be rewritten to variables nobody sets.
     cssTarget: ["chrome123", "edge123", "firefox120", "safari17.5"],
     chunkSizeWarningLimit: 700,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          // What most pages share is few files: each one costs a request, if only to the browser's own cache.
+          groups: [
+            { name: "vendor", test: VENDOR, minShareCount: 2 },
+            { name: "shared", test: /\/src\/shared\//, minShareCount: 3 },
+          ],
+        },
+      },
+    },
     // The texts of the licences of all that is bundled go where the bundle goes.
     license: { fileName: "licenses.md" },
   },
