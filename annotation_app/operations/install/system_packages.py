@@ -98,8 +98,9 @@ BENCHMARK_PACKAGES = (
     SystemPackage("x11vnc", programs=("x11vnc",)),
     SystemPackage("tesseract-ocr", programs=("tesseract",)),
     SystemPackage("flite", programs=("flite",)),
+    SystemPackage("ffmpeg", programs=("ffmpeg",)),
 )
-"""What loads us, what we are measured beside, what reads screenshots, and what speaks."""
+"""What loads us, what we are measured beside and what that needs, what reads screenshots, and what speaks."""
 
 
 def ensure_system_packages(console: Console, log: Path, packages: Sequence[SystemPackage] = RUN_PACKAGES) -> None:
