@@ -28,7 +28,7 @@ from protocol.trajectory.tasks import Task
 TABLES = (".csv", ".xlsx")
 ROW_FILES = (*TABLES, ".json", ".jsonl", ".ndjson")
 ENVIRONMENTS_FOLDER = "environments"
-"""Environments of one's own for repository tasks: `environments/ID/Dockerfile` and what it copies."""
+"""Replaces the published image of a repository task: `environments/ID/Dockerfile` and the files it copies."""
 SIDE_FOLDERS = (ENVIRONMENTS_FOLDER, ORACLES_FOLDER)
 MAX_SIDE_FILE_BYTES = 2**20
 
@@ -70,7 +70,7 @@ class BenchmarkReader:
         return task.model_copy(update={"parameters": {**task.parameters, HARBOR: {**given, "keep_processes": True}}})
 
     def oracle(self, benchmark: str, identifier: object) -> dict[str, Any]:
-        """The parameters of a task whose solution somebody recorded beside the file; none where nobody did.
+        """The parameters of a task with a solution recorded beside the file; empty without one.
 
         Raises FormError.
         """

@@ -11,9 +11,9 @@ BROKEN_BY_ATTEMPT = "the verifier works on a fresh machine and not on what the a
 async def judge_again(machine: Machine, task: Task, answer: str) -> Verdict | None:
     """A verdict on an attempt whose verifier failed; None where the verifier, or the machine, is at fault.
 
-    The verifier is asked once more. Where it fails again, the task is set up anew on the same machine, with nothing
-    done. A verifier that can judge that state was broken by what the attempt did, such as ending it or removing what it
-    needs; so the attempt failed. The state of the attempt is lost.
+    The verifier is asked once more. If it fails again, the machine is reset to the start of the task and the verifier
+    judges that state. If it can, the attempt broke the verifier, for example by removing a file it needs, and has
+    failed. The state of the attempt is lost.
     """
     try:
         return await machine.evaluate(answer=answer)

@@ -100,8 +100,8 @@ def queue_next(request: HttpRequest, body: NextIn) -> NextOut:
 
 @router.get("/episodes/{uuid:episode_id}", response=Snapshot, auth=TOKEN_OR_SESSION_AUTH)
 def episode_snapshot(request: HttpRequest, episode_id: UUID, steps: bool = True) -> Snapshot:
-    """The whole state; `control` is a matter of sockets, so it says nothing here. With `steps` false without the steps:
-    whoever has them from the trajectory reads the rest at once."""
+    """The whole state; `control` is a matter of sockets, so it says nothing here. `steps=false` leaves out the
+    steps, for a page that reads them from the trajectory."""
     selectors.episode_of(user=user_of(request), episode_id=episode_id)
     return Snapshot(state=trajectories.episode_state(episode_id=episode_id, with_steps=steps), control="nobody")
 

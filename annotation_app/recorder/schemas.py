@@ -111,7 +111,7 @@ class SessionUploadIn(FrozenModel):
 
 
 class SessionState(FrozenModel):
-    """Where one of a person's recordings stands, as their recorder is told."""
+    """The state of a recording, for the recorder that made it."""
 
     state: RecordedSessionState
     deleted_at: datetime | None

@@ -16,8 +16,8 @@ from protocol.trajectory.steps import Step, apply_review_fix, drop_undone_steps
 
 
 def changes_of(episode: Episode, user: User, before: Episode | None, returned: int) -> tuple[Change, ...]:
-    """How its steps differ from what was sent back last: mended since that round, or done anew. Of a recorded session
-    thoughts differ that were edited on the timeline, too; one that was not sent back is compared with what came in."""
+    """How its steps differ from what was sent back last, by corrections or by a new attempt. In a recorded session,
+    thoughts that were edited on the timeline count too. One that was not sent back is compared with its upload."""
     fixes, revisions = visible_fixes(episode, user), visible_revisions(episode, user)
     now = _steps(episode, fixes, revisions)
     if returned or (before is None and revisions.exists()):

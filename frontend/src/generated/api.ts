@@ -5127,7 +5127,7 @@ export interface ComputerIn {
   name: string;
 }
 /**
- * Where one of a person's recordings stands, as their recorder is told.
+ * The state of a recording, for the recorder that made it.
  */
 export interface SessionState {
   state: "uploading" | "stopped" | "importing" | "failed" | "waiting" | "reviewed" | "withdrawn" | "deleted";

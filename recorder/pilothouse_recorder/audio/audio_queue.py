@@ -3,55 +3,28 @@
 import sys
 from typing import Protocol
 
-from ..clocks import now_ns
-from ..errors import RecorderError
-from .assembly import RATE, SAMPLE_BYTES, Block
+from .assembly import RATE, SAMPLE_BYTES
+from .block_input import BLOCK_BYTES, BUFFERS, OK, BlockCalls, BlockInput
 
-BLOCK_BYTES = RATE // 10 * SAMPLE_BYTES
-BUFFERS = 8
-GONE_SECONDS = 2.0
-"""A device that gives nothing for so long was taken away."""
-OK, BUSY = 0, 560_492_391
+BUSY = 560_492_391
 """`!hog`: another program holds the device alone."""
 
 
-class QueueCalls(Protocol):
+class QueueCalls(BlockCalls, Protocol):
     """What is asked of AudioToolbox; `MacQueues` asks it."""
 
     def open(self, source: str) -> int:
         """Start a queue of 16 bits, 16 kHz, one channel, on the device with this UID. Returns an OSStatus."""
 
-    def take(self, seconds: float) -> bytes | None:
-        """Wait for a buffer; None where none came in time."""
 
-    def close(self) -> None:
-        """Stop and release it."""
-
-
-class QueueInput:
+class QueueInput(BlockInput):
     """An open microphone. `source` is the UID of its device; empty: the default one.
 
-    Raises RecorderError with `no_microphone`, or `microphone_busy` where another program holds it alone.
+    Raises RecorderError as BlockInput does.
     """
 
     def __init__(self, calls: QueueCalls, source: str = "") -> None:
-        self._calls = calls
-        code = calls.open(source)
-        if code == BUSY:
-            raise RecorderError("microphone_busy", "Another program holds the microphone alone.")
-        if code != OK:
-            raise RecorderError("no_microphone", f"The microphone does not open (OSStatus {code}).")
-
-    def read(self) -> Block:
-        """Wait for the next block. Raises RecorderError with `no_microphone` once it has gone."""
-        samples = self._calls.take(GONE_SECONDS)
-        if samples is None:
-            raise RecorderError("no_microphone", "The microphone has gone.")
-        return Block(samples, now_ns(), 0)
-
-    def close(self) -> None:
-        """Release it."""
-        self._calls.close()
+        super().__init__(calls, calls.open(source), busy=BUSY, code_name="OSStatus")
 
 
 if sys.platform == "darwin":

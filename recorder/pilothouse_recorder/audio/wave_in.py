@@ -5,18 +5,15 @@ from typing import Protocol
 
 from ..clocks import now_ns
 from ..errors import RecorderError
-from .assembly import RATE, SAMPLE_BYTES, Block
+from .assembly import RATE, SAMPLE_BYTES
+from .block_input import BLOCK_BYTES, BUFFERS, OK, BlockCalls, BlockInput
 
-BLOCK_BYTES = RATE // 10 * SAMPLE_BYTES
-BUFFERS = 8
-GONE_SECONDS = 2.0
-"""A device that gives nothing for so long was taken away: winmm does not say so."""
 DEFAULT_DEVICE = -1
-OK, BAD_DEVICE, BUSY, NO_DRIVER = 0, 2, 4, 6
+BAD_DEVICE, BUSY, NO_DRIVER = 2, 4, 6
 """Of MMSYSERR."""
 
 
-class WaveCalls(Protocol):
+class WaveCalls(BlockCalls, Protocol):
     """What is asked of winmm; `WindowsWaves` asks it."""
 
     def names(self) -> list[str]:
@@ -25,37 +22,15 @@ class WaveCalls(Protocol):
     def open(self, device: int) -> int:
         """Open a device for samples of 16 bits, 16 kHz, one channel, and start it. Returns a code of MMSYSERR."""
 
-    def take(self, seconds: float) -> bytes | None:
-        """Wait for a full buffer; None where none was filled in time."""
 
-    def close(self) -> None:
-        """Stop and release it."""
+class WaveInput(BlockInput):
+    """An open microphone. `source` is how its name begins; empty: the default one.
 
-
-class WaveInput:
-    """An open microphone. `source` is the begin of its name; empty: the default one.
-
-    Raises RecorderError with `no_microphone`, or `microphone_busy` where another program holds it alone.
+    Raises RecorderError as BlockInput does.
     """
 
     def __init__(self, calls: WaveCalls, source: str = "") -> None:
-        self._calls = calls
-        code = calls.open(_find_device(calls.names(), source))
-        if code == BUSY:
-            raise RecorderError("microphone_busy", "Another program holds the microphone alone.")
-        if code != OK:
-            raise RecorderError("no_microphone", f"The microphone does not open (winmm's error {code}).")
-
-    def read(self) -> Block:
-        """Wait for the next 0.1 s. Raises RecorderError with `no_microphone` once it has gone."""
-        samples = self._calls.take(GONE_SECONDS)
-        if samples is None:
-            raise RecorderError("no_microphone", "The microphone has gone.")
-        return Block(samples, now_ns(), 0)
-
-    def close(self) -> None:
-        """Release it."""
-        self._calls.close()
+        super().__init__(calls, calls.open(_find_device(calls.names(), source)), busy=BUSY, code_name="winmm's error")
 
 
 def _find_device(names: list[str], source: str) -> int:

@@ -20,6 +20,7 @@ def test_the_adapter_of_another_system_is_typed(
     settings.write_text("[mypy]\nstrict = true\nignore_missing_imports = true\n")
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     options = ["--config-file", str(settings), "--platform", system, "--python-version", version]
-    files = [str(PROGRAM / "__main__.py"), *map(str, sorted((PROGRAM / folder).glob("*.py")))]
+    files = [str(PROGRAM / "__main__.py")]
+    files += [str(file) for part in (folder, "audio") for file in sorted((PROGRAM / part).glob("*.py"))]
     output, errors, status = api.run([*options, "--cache-dir", str(tmp_path / "cache"), *files])
     assert (status, errors) == (0, ""), output
