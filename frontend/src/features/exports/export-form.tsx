@@ -7,6 +7,7 @@ import type { ExportPlan, Facets } from "@/generated/api";
 import { DIALECTS } from "@/shared/dialects";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Problem } from "@/shared/ui/problem";
+import { VARIANT_KINDS } from "@/shared/variants";
 
 import { formatsQuery, PLAN, useStartExport } from "./api";
 import styles from "./exports.module.css";
@@ -15,7 +16,6 @@ import { queryOf } from "./search/query";
 const MAX_HELD_OUT = 90;
 
 type OutputFormat = Pick<ExportPlan, "format" | "dialect" | "leave_out_missing" | "variants">;
-const VARIANTS = ["enriched", "diversified"] as const satisfies ExportPlan["variants"];
 type Split = { validation: number; test: number; salt: string };
 type Props = {
   /** The address that holds the query. */
@@ -107,13 +107,13 @@ function OutputFormatFields({ outputFormat, onChange }: { outputFormat: OutputFo
           checked={outputFormat.leave_out_missing}
           onChange={(event) => onChange({ leave_out_missing: event.currentTarget.checked })}
         />
-        {VARIANTS.map((kind) => (
+        {VARIANT_KINDS.map((kind) => (
           <Checkbox
             key={kind}
             label={t(`exports.variants.${kind}`)}
             checked={outputFormat.variants.includes(kind)}
             onChange={(event) =>
-              onChange({ variants: VARIANTS.filter((one) => (one === kind ? event.currentTarget.checked : outputFormat.variants.includes(one))) })
+              onChange({ variants: VARIANT_KINDS.filter((one) => (one === kind ? event.currentTarget.checked : outputFormat.variants.includes(one))) })
             }
           />
         ))}

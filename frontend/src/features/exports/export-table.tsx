@@ -6,6 +6,7 @@ import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
 import { DataTable } from "@/shared/ui/tables/data-table";
 import { DownloadButton } from "@/shared/ui/download-button";
+import { VARIANT_KINDS } from "@/shared/variants";
 
 import { useChangeExport } from "./api";
 import styles from "./exports.module.css";
@@ -76,7 +77,6 @@ function Change({ item }: { item: ExportOut }) {
   );
 }
 
-const VARIANTS = ["enriched", "diversified"] as const satisfies ExportOut["plan"]["variants"];
 
 function ExportStatus({ item }: { item: ExportOut }) {
   const { t, percent } = useI18n();
@@ -93,7 +93,7 @@ function ExportStatus({ item }: { item: ExportOut }) {
       <>
         {item.trajectories > 0 ? <Badge tone="ok">{t("exports.done")}</Badge> : <Badge tone="warn">{t("exports.empty")}</Badge>}{" "}
         {item.trajectories === 0 && <div className={styles.note}>{t("exports.empty.help")}</div>}
-        {VARIANTS.map((kind) => {
+        {VARIANT_KINDS.map((kind) => {
           const count = item.variants[kind] ?? 0;
           return count > 0 && (
             <div key={kind} className={styles.note}>

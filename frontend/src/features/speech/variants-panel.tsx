@@ -8,12 +8,12 @@ import { hasRole, useUser } from "@/shared/account/account";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge, type BadgeTone } from "@/shared/ui/badge";
 import { Problem } from "@/shared/ui/problem";
+import { VARIANT_KINDS } from "@/shared/variants";
 
 import { useVariants, variantsQuery } from "./api";
 import { ModelBar } from "./model-bar";
 import styles from "./speech.module.css";
 
-const KINDS = ["enriched", "diversified"] as const satisfies VariantIn["kind"][];
 const TONES = { proposed: "neutral", chosen: "ok", rejected: "danger", abstained: "warn" } as const satisfies Record<VariantOut["status"], BadgeTone>;
 
 type Props = { episodeId: string; mayEdit: boolean; place: number; revision: number };
@@ -39,7 +39,7 @@ export function VariantsPanel({ episodeId, mayEdit, place, revision }: Props) {
     <details className={styles.history} open={data.jobs.length > 0}>
       <summary>{t("speech.variants")}</summary>
       <div className={styles.form}>
-        {KINDS.map((kind) => (
+        {VARIANT_KINDS.map((kind) => (
           <KindBar key={kind} kind={kind} variants={data} change={change} />
         ))}
         <Problem error={change.error} />
