@@ -39,7 +39,8 @@ export function VariantsPanel({ episodeId, mayEdit, place, revision }: Props) {
     <details className={styles.history} open={data.jobs.length > 0}>
       <summary>{t("speech.variants")}</summary>
       <div className={styles.form}>
-        {VARIANT_KINDS.map((kind) => (
+        {data.models.length === 0 && <p className={styles.none}>{t("speech.refinement.no_model")}</p>}
+        {data.models.length > 0 && VARIANT_KINDS.map((kind) => (
           <KindBar key={kind} kind={kind} variants={data} change={change} />
         ))}
         <Problem error={change.error} />

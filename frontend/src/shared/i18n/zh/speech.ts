@@ -75,7 +75,7 @@ export const speechMessages = {
   "speech.revision.refine": "采用了想法 {number} 的润色",
   "speech.refinement": "由模型润色",
   "speech.refinement.model": "模型",
-  "speech.refinement.no_model": "没有注册 OpenAI 兼容服务器的模型。",
+  "speech.refinement.no_model": "没有已注册的模型。管理员可在“策略”页添加 OpenAI 兼容服务器的模型。",
   "speech.refinement.start": "润色想法",
   "speech.refinement.resume": "继续",
   "speech.refinement.cancel": "取消",
