@@ -20,6 +20,8 @@ class Input:
 
     event: Event | None
     hotkey: Hotkey | None = None
+    own: bool = False
+    """A key that went to the recorder's own window: it had the focus at that moment, which may have moved since."""
 
 
 @dataclass(frozen=True)
@@ -78,9 +80,6 @@ class Desktop(Protocol):
 
     def is_own_at(self, x: int, y: int) -> bool:
         """Whether the recorder's own window covers this point."""
-
-    def is_own_focused(self) -> bool:
-        """Whether the recorder's own window has the focus."""
 
     def asks_for_password(self) -> bool:
         """Whether what is typed now is a password."""

@@ -194,7 +194,7 @@ class Recording:
     def _keep_inputs(self, inputs: list[Input]) -> None:
         for one in inputs:
             event = one.event
-            if event is not None and self._is_kept(event.t_ns) and not self._is_own(event):
+            if event is not None and self._is_kept(event.t_ns) and not (one.own or self._is_own(event)):
                 self._buffer.add(event)
                 if event.kind == "pointer.down":
                     self._desktop.describe_element(event)
@@ -223,7 +223,7 @@ class Recording:
         return since is not None and since <= t_ns and (until is None or t_ns < until)
 
     def _is_own(self, event: Event) -> bool:
-        """Whether input is for the recorder's own window, which is no part of the task."""
+        """Whether the pointer is at the recorder's own window, which is no part of the task."""
         match event.kind:
             case "pointer.down":
                 self._own_press = self._desktop.is_own_at(event.data["x"], event.data["y"])
@@ -234,7 +234,7 @@ class Recording:
             case "scroll":
                 return self._desktop.is_own_at(event.data["x"], event.data["y"])
             case "key.down" | "key.up":
-                return self._desktop.is_own_focused()
+                return False  # the desktop says it with the key
         return self._own_press
 
     def _note(self, kind: Literal["mark", "help"], note: str) -> bool:

@@ -67,6 +67,7 @@ class RecorderWindow:
         self._briefs = {texts["own_task"]: ("", ""), **briefs}
         self._recording = self._paused = self._closing = self._ended = False
         self._parts: dict[str, Any] = {}
+        root.withdraw()
         root.title(texts["title"])
         root.attributes("-topmost", True)
         root.resizable(False, False)
@@ -85,6 +86,8 @@ class RecorderWindow:
         ttk.Label(frame, textvariable=self._message, wraplength=360).grid(row=30, column=0, columnspan=3, sticky="w")
         self._show(None)
         self._parts["instruction"].focus_set()
+        root.update_idletasks()
+        root.deiconify()  # with all its parts: no letter that is typed at once is lost
         root.after(POLL_MS, self._poll)
 
     def _build_form(self, frame: "ttk.Frame") -> None:

@@ -52,7 +52,8 @@ class Desktop:
         self, title: str, application: str, color: int, *, place: tuple[int, int, int, int] = (100, 100, 400, 300)
     ) -> Any:
         """A window of one color at x, y, with width and height; it is on the screen when this returns."""
-        window = self.root.create_window(*place, 0, X.CopyFromParent, background_pixel=color, event_mask=X.ExposureMask)
+        events = X.ExposureMask | X.FocusChangeMask
+        window = self.root.create_window(*place, 0, X.CopyFromParent, background_pixel=color, event_mask=events)
         window.set_wm_class(application, application)
         window.set_wm_name(title)
         window.set_wm_normal_hints(flags=Xutil.PPosition)

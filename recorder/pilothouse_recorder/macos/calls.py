@@ -28,6 +28,8 @@ class TapRecord:
     """Turned to the left."""
     keycode: int = 0
     text: str = ""
+    target_pid: int = 0
+    """The process that it goes to; 0 where macOS does not tell."""
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import plistlib
 import select
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..clocks import MS, now_ns
@@ -114,7 +115,12 @@ class MacDesktop:
         alive, records = self._calls.tap_alive(), self._calls.take_events()
         if not alive and not records:
             raise RecorderError("no_input", "macOS reports no input any more.")
-        return [one for record in records for one in self._translator.translate(record)]
+        front = 0 if self._front is None else int(self._front.get("kCGWindowOwnerPID", 0))
+        return [
+            replace(one, own=self._is_own_key(one, record.target_pid or front))
+            for record in records
+            for one in self._translator.translate(record)
+        ]
 
     def take_damage(self) -> bool:
         """macOS tells of no drawing here: a picture is compared with the one before."""
@@ -132,11 +138,6 @@ class MacDesktop:
     def is_own_at(self, x: int, y: int) -> bool:
         """Whether the topmost window at this point is the recorder's."""
         found = self._window_at(x, y)
-        return found is not None and found.get("kCGWindowOwnerPID") == self._own_pid
-
-    def is_own_focused(self) -> bool:
-        """Whether the recorder's own window is in front."""
-        found = self._front
         return found is not None and found.get("kCGWindowOwnerPID") == self._own_pid
 
     def asks_for_password(self) -> bool:
@@ -164,6 +165,10 @@ class MacDesktop:
         """End the tap."""
         self._elements.close()
         self._calls.close()
+
+    def _is_own_key(self, one: Input, pid: int) -> bool:
+        key = one.event is not None and one.event.kind in ("key.down", "key.up")
+        return key and pid != 0 and pid == self._own_pid
 
     @property
     def _front(self) -> dict[str, Any] | None:

@@ -15,7 +15,7 @@ assert sys.platform == "darwin"
 SESSION_TAP, AT_THE_END, LISTEN_ONLY = 1, 1, 1
 TYPES = (1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 22, 25, 26, 27)
 SWITCHED_OFF = (0xFFFFFFFE, 0xFFFFFFFF)
-BUTTON, KEYCODE, LINES, COLUMNS = 3, 9, 11, 12
+BUTTON, KEYCODE, LINES, COLUMNS, TARGET_PID = 3, 9, 11, 12, 40
 MAX_TEXT = 8
 START_SECONDS = 10.0
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_void_p)
@@ -111,6 +111,7 @@ class EventTap:
                 columns=field(event, COLUMNS),
                 keycode=field(event, KEYCODE),
                 text=self._text(event) if kind in (10, 11) else "",
+                target_pid=field(event, TARGET_PID),
             )
         )
         return event

@@ -19,6 +19,8 @@ class HookRecord:
     structure: bytes
     received_ns: int
     """The recorder's time when the hook was called: the input was made before."""
+    foreground: int = 0
+    """The handle of the window in front then, for keys."""
 
 
 @dataclass(frozen=True)

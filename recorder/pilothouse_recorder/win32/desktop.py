@@ -2,6 +2,7 @@
 
 import select
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from ..clocks import MS, WRAP, ClockSample, ServerClock, now_ns
 from ..desktop import OWN_CLASS, Input, Picture
@@ -81,7 +82,12 @@ class WindowsDesktop:
         alive, records = self._calls.hooks_alive(), self._calls.take_hook_records()
         if not alive and not records:
             raise RecorderError("no_input", "Windows reports no input any more.")
-        return [one for record in records for one in self._translator.translate(record)]
+        own = {one.handle for one in self._records if self._own_pid and one.pid == self._own_pid}
+        return [
+            replace(one, own=record.foreground in own)
+            for record in records
+            for one in self._translator.translate(record)
+        ]
 
     def take_damage(self) -> bool:
         """Windows tells of no drawing through GDI: a picture is compared with the one before."""
@@ -95,11 +101,6 @@ class WindowsDesktop:
     def is_own_at(self, x: int, y: int) -> bool:
         """Whether the topmost window at this point is the recorder's."""
         found = self._window_at(x, y)
-        return found is not None and found.pid == self._own_pid
-
-    def is_own_focused(self) -> bool:
-        """Whether the recorder's own window is in front."""
-        found = self._foreground
         return found is not None and found.pid == self._own_pid
 
     def asks_for_password(self) -> bool:

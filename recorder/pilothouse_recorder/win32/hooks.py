@@ -93,7 +93,8 @@ class Hooks:
 
     def _on_keyboard(self, code: int, message: int, structure: int) -> int:
         if code == 0:
-            self._records.append(HookRecord(message, ctypes.string_at(structure, KEYBOARD.size), now_ns()))
+            front = self._user.GetForegroundWindow() or 0
+            self._records.append(HookRecord(message, ctypes.string_at(structure, KEYBOARD.size), now_ns(), front))
         return int(self._user.CallNextHookEx(None, code, message, structure))
 
     def _on_mouse(self, code: int, message: int, structure: int) -> int:

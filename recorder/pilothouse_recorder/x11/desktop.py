@@ -16,8 +16,8 @@ from ..events import Event
 from ..exclusions import WindowInfo
 from ..terminal_echo import asks_for_password
 from .accessibility import open_finder
-from .inputs import InputListener
-from .interpreter import InputInterpreter, hotkey_of
+from .inputs import FocusNotice, InputListener, RawInput
+from .interpreter import KEY_PRESS, KEY_RELEASE, InputInterpreter, hotkey_of
 from .screen import DamageWatcher, ScreenGrabber
 from .windows import WindowWatcher
 
@@ -49,6 +49,9 @@ class X11Desktop:
         self._clock = ServerClock(self._windows.sample_clock())
         self._interpreter = InputInterpreter(self._windows.key_mapping)
         self._elements = ElementWatcher(open_finder)
+        self._windows.sync()
+        self._own_focused = self._windows.focused[0] == OWN_CLASS
+        self._keys_follow_pointer = self._windows.keys_follow_pointer
 
     @property
     def size(self) -> tuple[int, int]:
@@ -94,13 +97,16 @@ class X11Desktop:
             raise RecorderError("no_input", "The X server reports no input any more.")
         if raw:
             self._windows.sync()  # the keyboard mapping as it was when the keys were pressed
-        return [
-            Input(
-                self._interpreter.interpret(one, self._clock.at(one.server_ms)),
-                hotkey_of(one, self._windows.key_mapping(one.detail)),
-            )
-            for one in raw
-        ]
+        inputs = []
+        for one in raw:
+            if isinstance(one, FocusNotice):
+                if one.window == self._windows.root_id:
+                    self._keys_follow_pointer = one.focused
+                elif self._windows.is_own(one.window):
+                    self._own_focused = one.focused
+            else:
+                inputs.append(self._interpret(one))
+        return inputs
 
     @_needs_server
     def take_damage(self) -> bool:
@@ -120,10 +126,6 @@ class X11Desktop:
     def is_own_at(self, x: int, y: int) -> bool:
         """Whether the recorder's own window covers this point."""
         return self._windows.is_own_at(x, y)
-
-    def is_own_focused(self) -> bool:
-        """Whether the recorder's own window has the focus."""
-        return self._windows.focused[0] == OWN_CLASS
 
     def asks_for_password(self) -> bool:
         """Whether a terminal reads a line without echo, or a password field has the focus by accessibility."""
@@ -158,3 +160,13 @@ class X11Desktop:
         self._damage.close()
         self._grabber.close()
         self._windows.close()
+
+    def _interpret(self, one: RawInput) -> Input:
+        return Input(
+            self._interpreter.interpret(one, self._clock.at(one.server_ms)),
+            hotkey_of(one, self._windows.key_mapping(one.detail)),
+            own=one.type in (KEY_PRESS, KEY_RELEASE) and self._is_own_key(one),
+        )
+
+    def _is_own_key(self, one: RawInput) -> bool:
+        return self._own_focused or (self._keys_follow_pointer and self._windows.is_own_at(one.x, one.y))

@@ -16,6 +16,12 @@ from . import open_display
 WIRE_EVENT = struct.Struct("<BBHIIIIhhhhHBx")
 """An event of the core protocol: type, detail, sequence, time, three windows, two points, state, same screen."""
 EVENT_BYTES = 32
+WITHOUT_MOVING = (X.NotifyGrab, X.NotifyUngrab)
+"""Modes of notices of the focus: a grab takes the keyboard for a moment, and the focus stays."""
+BY_POINTER = (X.NotifyPointer, X.NotifyDetailNone)
+"""Details of notices that say nothing new: the root window is told where keys follow the pointer."""
+MODE_AT = 8
+"""Where a notice of the focus has its mode."""
 START_SECONDS = 10.0
 
 
@@ -31,6 +37,15 @@ class RawInput:
     state: int
 
 
+@dataclass(frozen=True)
+class FocusNotice:
+    """A window got or lost the focus, told to its program between the inputs before and after it. Of the root window:
+    keys go to the window under the pointer from now on, or no more."""
+
+    window: int
+    focused: bool
+
+
 class InputListener:
     """Collects input in a thread of its own. The X server sends it only while some client is active, so the caller
     has to ask the server for something every few milliseconds."""
@@ -39,16 +54,17 @@ class InputListener:
         self._control, self._data = open_display(), open_display()
         if not self._control.has_extension("RECORD"):
             raise RecorderError("no_record_extension", "This X server has no RECORD extension.")
-        self._received: deque[RawInput] = deque()
+        self._received: deque[RawInput | FocusNotice] = deque()
         self._started = threading.Event()
         self._context = self._control.record_create_context(
             0,
             [record.AllClients],
             [
                 {
-                    **{name: (0, 0) for name in ("core_requests", "core_replies", "delivered_events", "errors")},
+                    **{name: (0, 0) for name in ("core_requests", "core_replies", "errors")},
                     **{name: (0, 0, 0, 0) for name in ("ext_requests", "ext_replies")},
                     "device_events": (X.KeyPress, X.MotionNotify),
+                    "delivered_events": (X.FocusIn, X.FocusOut),
                     "client_started": False,
                     "client_died": False,
                 }
@@ -65,9 +81,9 @@ class InputListener:
         """Whether the X server still reports input."""
         return self._thread.is_alive()
 
-    def take(self) -> list[RawInput]:
+    def take(self) -> list[RawInput | FocusNotice]:
         """Everything that arrived since the last call, in order."""
-        taken: list[RawInput] = []
+        taken: list[RawInput | FocusNotice] = []
         while self._received:
             taken.append(self._received.popleft())
         return taken
@@ -93,4 +109,8 @@ class InputListener:
             return
         for start in range(0, len(reply.data) - EVENT_BYTES + 1, EVENT_BYTES):
             fields = WIRE_EVENT.unpack_from(reply.data, start)
-            self._received.append(RawInput(fields[0] & 0x7F, fields[1], fields[3], fields[7], fields[8], fields[11]))
+            kind, detail = fields[0] & 0x7F, fields[1]
+            if kind not in (X.FocusIn, X.FocusOut):
+                self._received.append(RawInput(kind, detail, fields[3], fields[7], fields[8], fields[11]))
+            elif reply.data[start + MODE_AT] not in WITHOUT_MOVING and detail not in BY_POINTER:
+                self._received.append(FocusNotice(fields[3], kind == X.FocusIn))

@@ -28,7 +28,10 @@ class WindowWatcher:
         self._display = open_display()
         self._display.set_error_handler(lambda *_: None)  # windows end at any time
         self._root = self._display.screen().root
-        self._root.change_attributes(event_mask=X.SubstructureNotifyMask | X.StructureNotifyMask)
+        self.root_id: int = self._root.id
+        self._root.change_attributes(
+            event_mask=X.SubstructureNotifyMask | X.StructureNotifyMask | X.FocusChangeMask  # the listener reads those
+        )
         self._clock_window = self._root.create_window(
             -1, -1, 1, 1, 0, X.CopyFromParent, event_mask=X.PropertyChangeMask
         )
@@ -66,10 +69,20 @@ class WindowWatcher:
         """The class of the window with the focus, and its program's process; empty and 0 where it does not tell."""
         return self._focused
 
+    @property
+    def keys_follow_pointer(self) -> bool:
+        """Whether no window has the focus, so that keys go to the one under the pointer, as of the last `sync`."""
+        return self._focus_id == int(X.PointerRoot)
+
     def key_mapping(self, keycode: int) -> tuple[int, ...]:
         """The keysyms of a key."""
         place = keycode - self._first_key
         return tuple(self._keyboard[place]) if 0 <= place < len(self._keyboard) else ()
+
+    def is_own(self, window_id: int) -> bool:
+        """Whether it is the recorder's own window."""
+        info = self._infos.get(window_id)
+        return info is not None and OWN_CLASS in info.classes
 
     def is_own_at(self, x: int, y: int) -> bool:
         """Whether the recorder's own window covers this point."""

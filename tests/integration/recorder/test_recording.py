@@ -61,6 +61,28 @@ def test_every_input_is_stored_with_its_true_time(desktop: Desktop, record: Reco
     assert [step.action.kind for step in trajectory.steps] == ["click", "type_text"] * 40 + ["scroll"]
 
 
+def test_keys_belong_to_the_window_that_had_the_focus_when_they_were_pressed(desktop: Desktop, record: Record) -> None:
+    own = desktop.open_window("recorder", "pilothouse-recorder", BLUE, place=(10, 10, 50, 50))
+    form = desktop.open_window("form", "form", GREEN, place=(200, 200, 50, 50))
+    desktop.focus(own)
+    running = record()
+    for _ in range(20):  # within less than a round of the recorder
+        desktop.focus(own)
+        desktop.press(ord("x"))
+        desktop.focus(form)
+        desktop.press(ord("a"))
+    desktop.display.set_input_focus(X.PointerRoot, X.RevertToPointerRoot, X.CurrentTime)
+    for x in (20, 220):
+        desktop.move(x, x)
+        desktop.press(ord("y"))
+    running.stop()
+    pressed = [one["text"] for one in open_session(running.folder).events if one["kind"] == "key.down"]
+    assert pressed == ["a"] * 20 + ["y"]
+    for window in (own, form):
+        window.destroy()
+    desktop.display.sync()
+
+
 def test_input_of_a_remote_desktop_is_stored_while_no_program_is_active(
     environment: dict[str, str], record: Record
 ) -> None:

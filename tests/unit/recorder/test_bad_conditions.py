@@ -63,9 +63,6 @@ class FakeDesktop:
     def is_own_at(self, x: int, y: int) -> bool:
         return False
 
-    def is_own_focused(self) -> bool:
-        return False
-
     def asks_for_password(self) -> bool:
         return False
 

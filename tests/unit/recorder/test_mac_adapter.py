@@ -205,7 +205,9 @@ def test_windows_are_read_from_the_property_list(monkeypatch: pytest.MonkeyPatch
     assert desktop.changes == changes + 1
     assert not is_excluded(desktop.windows, ExclusionRules())
     assert is_excluded(desktop.windows, ExclusionRules(titles=("*my bank*",)))
-    assert (desktop.is_own_focused(), desktop.is_own_at(10, 10), desktop.is_own_at(2000, 10)) == (True, True, False)
+    assert (desktop.is_own_at(10, 10), desktop.is_own_at(2000, 10)) == (True, False)
+    system.records = [record(10, target_pid=30), record(10, target_pid=10), record(10), record(5, target_pid=30)]
+    assert [one.own for one in desktop.take_inputs()] == [True, False, True, False]
     desktop.close()
 
 

@@ -273,9 +273,12 @@ def test_a_window_that_came_and_went_between_two_looks_is_a_flash(opened: Open) 
 def test_the_recorders_own_window_is_known_by_its_process(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(WINDOW_PID, "40")
     own = WindowRecord(4, 40, "python.exe", "TkTopLevel", "Recorder", visible=True, rectangle=(100, 100, 200, 200))
-    desktop = opened(FakeWindows(tops=[own, EDITOR], front=4))
+    system = FakeWindows(tops=[own, EDITOR], front=1)
+    desktop = opened(system)
     origin = (2560, 200)
-    assert desktop.is_own_focused()
+    own_key, other_key = key(0x100, 0x41), key(0x100, 0x42)
+    system.records = [replace(own_key, foreground=4), replace(other_key, foreground=1), mouse(0x200, 1, 1)]
+    assert [one.own for one in desktop.take_inputs()] == [True, False, False]
     assert desktop.is_own_at(origin[0] + 150, origin[1] + 150)
     assert not desktop.is_own_at(origin[0] + 50, origin[1] + 50)
     desktop.close()
