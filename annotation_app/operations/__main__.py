@@ -75,12 +75,12 @@ def parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """The sub-command with its options, and the words that it hands on. Exits on a request for help and on errors."""
     words = current_words(words) or ["--help"]
     help_words = [word for word in words if word in HELP_OPTIONS and words[0] in FORWARDED_HELP]
-    arguments, rest = _parser().parse_known_args([word for word in words if word not in help_words])
+    arguments, rest = build_parser().parse_known_args([word for word in words if word not in help_words])
     if help_words and not rest and words[0] in ("manage", "trainer"):  # without a sub-command, our own help
-        _parser().parse_args(words)
+        build_parser().parse_args(words)
     rest += help_words
     if rest and not arguments.takes_rest:
-        _parser().error(f"unknown: {' '.join(rest)}")
+        build_parser().error(f"unknown: {' '.join(rest)}")
     return arguments, rest
 
 
@@ -263,7 +263,8 @@ def _positive_int(text: str) -> int:
     return int(text)
 
 
-def _parser() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of every sub-command."""
     present = EnvironmentRequirement.PRESENT
     about = "Set up, run and check Pilothouse on this machine."
     parser = argparse.ArgumentParser(prog="./pilothouse", description=about)

@@ -6,9 +6,13 @@ from pathlib import Path
 import pytest
 
 from annotation_app.operations.__main__ import main
+from annotation_app.operations.documentation import GENERATED
 from annotation_app.operations.runtime.stack import ROOT
 
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+WRITTEN = ROOT / "docs" / GENERATED
+DOCUMENTS = sorted(
+    path for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")) if not path.is_relative_to(WRITTEN)
+)
 LINK = re.compile(r"\]\((?!https?:|mailto:)(?P<target>[^)#\s]*)(?:#(?P<section>[^)\s]+))?\)")
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
