@@ -1,6 +1,7 @@
 """The state of the documentation: `./pilothouse bench docs`. It reads files, and runs a few shell blocks, in a minute.
 
-Findings are listed on standard error. The last line is one JSON object; docs/benchmarks.md says what its keys are.
+Findings are listed on standard error. The last line is one JSON object; docs/research/benchmarks/documentation.md says
+what its keys are.
 """
 
 import argparse
