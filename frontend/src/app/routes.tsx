@@ -37,7 +37,7 @@ const page = (client: QueryClient, load: () => Promise<PageModule>): RouteObject
   const loader = async ({ request }: LoaderFunctionArgs) => {
     const session = await client.query({ ...sessionQuery, staleTime: "static" }).catch(() => null); // the gate shows the failure
     const search = new URL(request.url).searchParams;
-    for (const asked of session?.user ? prefetch({ client, search, user: session.user }) : []) asked.catch(() => undefined);
+    for (const answer of session?.user ? prefetch({ client, search, user: session.user }) : []) answer.catch(() => undefined);
     return null;
   };
   return { Component, loader, shouldRevalidate: () => false };
