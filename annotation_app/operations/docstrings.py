@@ -139,15 +139,15 @@ def _function_gaps(node: Function, docstring: str) -> Iterator[str]:
 def _class_gaps(node: ast.ClassDef, docstring: str) -> Iterator[str]:
     own = [one for one in node.body if isinstance(one, Function) and one.name in ("__init__", "__post_init__")]
     text = read_docstring("\n".join([docstring, *(ast.get_docstring(one) or "" for one in own)]))
-    fields = {name: (annotation, said) for name, annotation, said in _fields(node)}
+    fields = {name: (annotation, explanation) for name, annotation, explanation in _fields(node)}
     parameters = {one.arg: _annotation(one.annotation) for function in own for one in _parameters(function)}
     known = parameters.keys() | fields.keys()
     yield from (f"Args names {name}, which is no parameter" for name in text.entries if name not in known)
     for name, annotation in parameters.items():
         yield from _value_gaps(name, annotation, text)
-    for name, (annotation, said) in fields.items():
-        about = Text({**text.entries, name: f"{text.entries.get(name, '')} {said}"}, text.rest, text.raised)
-        yield from _value_gaps(name, annotation, about if said else text)
+    for name, (annotation, explanation) in fields.items():
+        about = Text({**text.entries, name: f"{text.entries.get(name, '')} {explanation}"}, text.rest, text.raised)
+        yield from _value_gaps(name, annotation, about if explanation else text)
     missing = {name for function in own for name in raised(function)} - text.raised
     yield from (f"Raises does not name {name}" for name in sorted(missing))
 
