@@ -59,16 +59,18 @@ def _content(place: Schema) -> str:
 
 
 def _fields(schema: Schema) -> str:
+    """A line a field."""
     required = set(schema.get("required", ()))
-    rows = (
-        (code(name), schema_name(one), "" if name in required else _default(one), one.get("description", ""))
-        for name, one in schema.get("properties", {}).items()
-    )
-    return table(("field", "type", "default", "meaning"), rows) or f"{schema_name(schema)}\n"
+    lines = []
+    for name, one in schema.get("properties", {}).items():
+        default = "" if name in required else f"; {_default(one)}"
+        meaning = " ".join(one.get("description", "").split())
+        lines.append(f"* {code(name)}: {schema_name(one)}{default}{meaning and f'. {meaning}'}")
+    return "\n".join(lines) or schema_name(schema)
 
 
 def _default(schema: Schema) -> str:
-    return code(repr(schema["default"])) if "default" in schema else "optional"
+    return f"default {code(repr(schema['default']))}" if "default" in schema else "optional"
 
 
 def schema_name(schema: Schema) -> str:

@@ -146,8 +146,8 @@ def test_a_route_has_its_parameters_body_and_answers() -> None:
     assert "### PATCH /pools/{pool}\n\nChange a pool.\n" in text
     assert "| `pool` | path | integer (≥ 1) | yes |" in text
     assert "Body: `Pool`\n\nAnswers: `200` `Pool`, `204`" in text
-    assert "| `names` | list of string (at most 9 characters) | `[]` |  |" in text
-    assert "| `mode` | `a`, `b` or null |  |  |" in text
+    assert "* `names`: list of string (at most 9 characters); default `[]`" in text
+    assert "* `mode`: `a`, `b` or null" in text
 
 
 def test_markdown_keeps_bars_and_line_ends_out_of_cells() -> None:
