@@ -10,6 +10,7 @@ EventKind = Literal[
     "scroll",
     "key.down",
     "key.up",
+    "text.inserted",
     "screen.frame",
     "gap.begin",
     "gap.end",
