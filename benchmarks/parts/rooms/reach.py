@@ -79,7 +79,7 @@ def measure_reach() -> dict[str, object]:
             if ".test." not in path.name and not {*path.relative_to(SOURCES).parts} & {*NO_PAGES}
         }
     )
-    guides = named_calls(path.read_text() for path in sorted((ROOT / "docs").glob("*.md")))
+    guides = named_calls(path.read_text() for path in sorted((ROOT / "docs").glob("**/*.md")))
     only_admin = admin_only(_admin_verbs(), COUNTERPARTS, routes, pages)
     only_api = find_unused(routes, pages | guides)
     return {

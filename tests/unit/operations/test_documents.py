@@ -39,7 +39,7 @@ def test_the_readme_names_folders_that_exist() -> None:
 
 
 def test_what_the_threat_model_refers_to_is_there() -> None:
-    text = (ROOT / "docs" / "threat-model.md").read_text()
+    text = (ROOT / "docs" / "guides" / "operator" / "threat-model.md").read_text()
     named = re.findall(r"`((?:annotation_app|docker|tests|vm_bridge|vocabulary)/[\w/.-]+)`", text)
     assert len(named) > 15
     assert [path for path in named if not (ROOT / path).exists()] == []
@@ -52,7 +52,7 @@ def test_every_command_of_the_manual_exists(monkeypatch: pytest.MonkeyPatch) -> 
         raise SystemExit(0)
 
     monkeypatch.setattr("os.execve", execve)
-    manual = (ROOT / "docs" / "operations.md").read_text()
+    manual = (ROOT / "docs" / "guides" / "operator" / "running.md").read_text()
     for name in set(re.findall(r"`\./pilothouse ([a-z-]+)", manual)):
         with pytest.raises(SystemExit) as end:
             main([name, "--help"])
