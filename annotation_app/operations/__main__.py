@@ -350,14 +350,14 @@ def _parser() -> argparse.ArgumentParser:
     replies = add(
         "parse", program_commands.parse_replies, "read replies of models, JSON Lines in and out", environment=present
     )
-    replies.add_argument("--dialect", required=True, help="how the model writes actions (docs/architecture/protocol.md)")
+    replies.add_argument("--dialect", required=True, help="how the model writes actions (docs/reference/dialects.md)")
     replies.add_argument("--size", required=True, help="the picture the model saw, such as 1920x1080 (pixels)")
     replies.add_argument("--finish-reason", help="why the server stopped, for lines that name none")
     about = "try a model: what it sees, which dialect reads it, where its points land; its last line is one JSON object"
     probe = add("probe", program_commands.probe, about, environment=present)
     probe.add_argument("server", help="the address of its OpenAI-compatible API, ending in /v1")
     probe.add_argument("--model", required=True, help="what the server calls it")
-    probe.add_argument("--dialect", required=True, help="how it writes actions (docs/architecture/protocol.md)")
+    probe.add_argument("--dialect", required=True, help="how it writes actions (docs/reference/dialects.md)")
     probe.add_argument("--screens", choices=("desktop", "small"), default="desktop", help="what it is shown (desktop)")
     osworld = add(
         "osworld", program_commands.osworld, "install OSWorld's own package, which judges its task files (1.3 GB)"

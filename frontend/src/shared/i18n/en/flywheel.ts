@@ -163,7 +163,7 @@ export const flywheelMessages = {
   "flywheel.no_worker": "no worker",
   "flywheel.unheard": "No worker that runs cycles is connected. This cycle waits until one is, unless a command runs it: see The flywheel in docs/guides/operator/deploy.md.",
   "flywheel.serving_away": "The model server of the recipe does not answer. Resume the cycle when it does. {error}",
-  "flywheel.serving_refused": "The model server of the recipe does not accept these weights. See Trying candidates of a wheel in docs/guides/researcher/serving.md for what it needs. {error}",
+  "flywheel.serving_refused": "The model server of the recipe does not accept these weights. See Trying candidates of a flywheel in docs/guides/researcher/serving.md for what it needs. {error}",
   "flywheel.serving_taken": "Another program loaded other weights into the model server. The results so far are discarded. Resume the cycle when nothing else uses the server. {error}",
   "flywheel.serving_in_use": "The model server of the recipe also serves people. Candidates need a server of their own. {error}",
   "flywheel.judge_failed": "A judge of the pool did not answer, so some trajectories would count as unvalued. Resume the cycle when it answers, or remove it from the pool. {error}",

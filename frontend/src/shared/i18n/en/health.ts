@@ -62,7 +62,7 @@ export const healthMessages = {
   "health.problem.disk_filling": "Room is getting short.",
   "health.problem.connections_short": "Connections are getting short.",
   "health.problem.memory_short": "Memory is getting short.",
-  "health.problem.redis_shared": "Its programs share one user with every right: docs/guides/operator/deploy.md, Redis users.",
+  "health.problem.redis_shared": "Its programs share one user with every right: docs/guides/operator/several-hosts.md, Redis users.",
   "health.problem.browser_old": "Its Chromium is older than 45 days and lacks what was mended since. Update the packages there.",
   "health.problem.secret_shared": "It knows the secret that signs for all hosts: docs/architecture/bridge.md, Keys.",
   "health.problem.draining": "It is being emptied and takes no new machines.",

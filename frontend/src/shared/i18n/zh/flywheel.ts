@@ -163,7 +163,7 @@ export const flywheelMessages = {
   "flywheel.no_worker": "未收到工作进程",
   "flywheel.unheard": "没有收到可接手各轮的工作进程的消息。除非由命令来转动，本轮会一直等到有这样的进程：见 docs/guides/operator/deploy.md 的“The flywheel”一节。",
   "flywheel.serving_away": "配方指定的模型服务器没有应答。待其恢复后继续本轮。{error}",
-  "flywheel.serving_refused": "配方指定的模型服务器不接受这些权重：所需条件见 docs/guides/researcher/serving.md 的“Trying candidates of a wheel”一节。{error}",
+  "flywheel.serving_refused": "配方指定的模型服务器不接受这些权重：所需条件见 docs/guides/researcher/serving.md 的“Trying candidates of a flywheel”一节。{error}",
   "flywheel.serving_taken": "其间有人给模型服务器换上了别的权重。已做的尝试已丢弃；待无人使用该服务器后继续本轮。{error}",
   "flywheel.serving_in_use": "配方指定的模型服务器正在为人员应答。试用候选模型需要一台单独的服务器。{error}",
   "flywheel.judge_failed": "任务池的一个评判模型未能完成，只有它能判断的样本会因此没有价值。待其恢复应答或移出任务池后继续本轮。{error}",

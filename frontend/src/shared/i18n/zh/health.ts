@@ -62,7 +62,7 @@ export const healthMessages = {
   "health.problem.disk_filling": "空间快要不够了。",
   "health.problem.connections_short": "连接快要不够了。",
   "health.problem.memory_short": "内存快要不够了。",
-  "health.problem.redis_shared": "各程序共用一个拥有全部权限的用户：见 docs/guides/operator/deploy.md 的 Redis users。",
+  "health.problem.redis_shared": "各程序共用一个拥有全部权限的用户：见 docs/guides/operator/several-hosts.md 的 Redis users。",
   "health.problem.browser_old": "其 Chromium 已超过 45 天，缺少此后的安全修复。请更新该主机的软件包。",
   "health.problem.secret_shared": "它持有可为所有主机签名的密钥：见 docs/architecture/bridge.md 的 Keys。",
   "health.problem.draining": "正在清空，不再接收新机器。",
