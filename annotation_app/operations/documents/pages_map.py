@@ -13,7 +13,8 @@ class PagesMap:
 
     Attributes:
         commit: The commit that had the earlier pages, right below `docs/`.
-        pages: By name of an earlier page, by anchor of its heading: the present page below `docs/` and the anchor there.
+        pages: By name of an earlier page, by anchor of its heading: the present page below `docs/`, and the anchor
+            there.
     """
 
     commit: str
@@ -27,7 +28,9 @@ def parse_pages_map(text: str) -> PagesMap:
     return PagesMap(
         commit,
         {
-            page: {heading: (target.partition("#")[0], target.partition("#")[2]) for heading, target in headings.items()}
+            page: {
+                heading: (target.partition("#")[0], target.partition("#")[2]) for heading, target in headings.items()
+            }
             for page, headings in data.items()
         },
     )

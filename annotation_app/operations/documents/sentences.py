@@ -5,9 +5,11 @@ from collections.abc import Iterable
 
 from annotation_app.operations.documents.markdown import paragraphs
 
+LONG_SHARE = 0.05
+"""At most this share of all sentences may be long, from 0 to 1."""
 LONG_WORDS = 30
 """A sentence with more words is long."""
-_END = re.compile(r"(?<=[.!?])[\"”)]*\s+(?=[\"“(]?[^a-z\s])")
+_END = re.compile(r"[.!?][\"”)]*(\s+)(?=[\"“(]?[^a-z\s])")
 """Between two sentences: a full stop, and then no small letter."""
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|vs|cf|Fig|No|approx)\.$")
 
@@ -18,8 +20,8 @@ def sentences(text: str) -> list[str]:
     for paragraph in paragraphs(text):
         begin = 0
         for match in _END.finditer(paragraph):
-            if not _ABBREVIATION.search(paragraph[begin : match.start()]):
-                found.append(paragraph[begin : match.start()].strip())
+            if not _ABBREVIATION.search(paragraph[begin : match.start(1)]):
+                found.append(paragraph[begin : match.start(1)].strip())
                 begin = match.end()
         found.append(paragraph[begin:].strip())
     return [sentence for sentence in found if word_count(sentence)]

@@ -246,7 +246,9 @@ def test_a_relay_relays_datagrams_only(secrets: Path) -> None:
     lines = (secrets / "turn").read_text().splitlines()
     assert "no-tcp-relay" in lines
     ports = dict(line.split("=") for line in lines if line.startswith(("min-port", "max-port")))
-    assert f"{ports['min-port']}–{ports['max-port']}" in (ROOT / "docs" / "guides" / "operator" / "deploy.md").read_text()
+    assert (
+        f"{ports['min-port']}–{ports['max-port']}" in (ROOT / "docs" / "guides" / "operator" / "deploy.md").read_text()
+    )
 
 
 def test_the_proxy_looks_after_the_addresses_of_all_its_servers() -> None:
