@@ -94,8 +94,8 @@ def test_a_chinese_page_says_what_the_english_one_says(page: Path) -> None:
     assert link in english, "the English page leads to it"
 
 
-def test_the_readme_names_folders_that_exist() -> None:
-    tree = (ROOT / "README.md").read_text().split("## What is where")[1].split("```")[1]
+def test_the_architecture_names_folders_that_exist() -> None:
+    tree = (DOCS / "architecture" / "index.md").read_text().split("### Folders")[1].split("```")[1]
     parent = ROOT
     for line in filter(None, tree.splitlines()):
         names = [name for name in line.strip().split("  ")[0].split() if name.endswith("/")]

@@ -35,7 +35,8 @@ def test_links_have_a_target_or_a_section() -> None:
 def test_a_broken_link_is_one_without_its_file_or_heading() -> None:
     pages = {
         "docs/a.md": (
-            "# A\n\n[fine](b/c.md#two), [no heading](b/c.md#three), [gone](d.md)\n\n[here](#a), [not](#b), [x](../x.py)\n"
+            "# A\n\n[fine](b/c.md#two), [no heading](b/c.md#three), [gone](d.md)\n\n"
+            "[here](#a), [not](#b), [x](../x.py)\n"
         ),
         "docs/b/c.md": "# C\n\n## Two\n\n[up](../a.md)\n",
     }
