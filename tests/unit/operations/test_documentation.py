@@ -15,8 +15,12 @@ ENTRY = re.compile(r"^[\w/-]+$", re.MULTILINE)
 
 
 def test_every_page_has_its_place_in_the_navigation() -> None:
-    trees = re.findall(r"```\{toctree\}(.*?)```", (SOURCE / "index.md").read_text(), re.DOTALL)
-    named = Counter(entry for tree in trees for entry in ENTRY.findall(tree))
+    named = Counter(
+        (path.parent / entry).relative_to(SOURCE).as_posix()
+        for path in SOURCE.rglob("*.md")
+        for tree in re.findall(r"```\{toctree\}(.*?)```", path.read_text(), re.DOTALL)
+        for entry in ENTRY.findall(tree)
+    )
     pages = {path.relative_to(SOURCE).with_suffix("").as_posix() for path in SOURCE.rglob("*.md")}
     listed = {page for page in pages if not re.match(r"decisions/\d", page)} - {"index"}
     assert named == Counter(listed)
