@@ -6,6 +6,7 @@ from annotation_app.operations.runtime.stack import ROOT
 from benchmarks.docs import HOW_TO_INDEX, read_pages, screenshot_names, tried_how_tos
 from benchmarks.parts.docs.messages import read_messages, untranslated_messages
 from benchmarks.parts.docs.shell_blocks import BlockList, ShellBlock, read_list, run_block, shell_blocks, sort_blocks
+from benchmarks.tutorial import PAGES
 
 PAGE = """Text.
 
@@ -51,7 +52,9 @@ def test_each_block_is_run_or_has_a_reason() -> None:
 def test_every_shell_block_of_the_documentation_is_accounted_for() -> None:
     pages = {page: text for page, text in read_pages(ROOT).items() if page.startswith("docs/")}
     listed = read_list(ROOT)
-    found = sort_blocks(tuple(shell_blocks(pages)), listed, {"docs/tutorial.md", "docs/tutorial-ppo.md"})
+    found = sort_blocks(
+        tuple(shell_blocks(pages)), listed, {page.relative_to(ROOT).as_posix() for page in PAGES.values()}
+    )
     assert [one for one, why in found.not_run if not why] == []
     assert {one.text for one in found.here} == set(listed.run), "a block that is listed stands on a page"
 
