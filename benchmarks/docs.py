@@ -46,7 +46,7 @@ def measure(*, run: bool) -> dict[str, Any]:
     """Every figure; what stands behind each is listed on the way."""
     pages = read_pages(ROOT)
     prose = {page: text for page, text in pages.items() if page.startswith("docs/")}
-    broken = [f"{one.page}: {one.target}" for one in broken_links(pages, _other_paths(ROOT))]
+    broken = missing_links(ROOT, pages)
     _list("broken links", broken)
     objects = listed_objects(ROOT)
     _list("incomplete docstrings", [f"{one.path}:{one.line} {one.name}: {one.gaps}" for one in objects if one.gaps])
@@ -80,12 +80,14 @@ def read_pages(root: Path) -> dict[str, str]:
     }
 
 
-def _other_paths(root: Path) -> frozenset[str]:
-    """Files and folders that pages may link to."""
-    tops = [path for path in root.iterdir() if path.name not in {".git", ".venv", ".data", "test-results"}]
-    inside = [path for top in tops if top.is_dir() and top.name != "frontend" for path in top.rglob("*")]
-    front = [path for top in ("src", "scripts") for path in (root / "frontend" / top).rglob("*")]
-    return frozenset(path.relative_to(root).as_posix() for path in (*tops, *inside, *front))
+def missing_links(root: Path, pages: Mapping[str, str]) -> list[str]:
+    """Links to files that are not there, and to headings that their page does not have, as `page: target`."""
+    found = (
+        one
+        for one in broken_links(pages)
+        if "#" in one.target or not (root / one.page).parent.joinpath(one.target).exists()
+    )
+    return [f"{one.page}: {one.target}" for one in found]
 
 
 def _shell_figures(prose: Mapping[str, str], *, run: bool) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from annotation_app.operations.runtime.stack import ROOT
-from benchmarks.docs import HOW_TO_INDEX, read_pages, screenshot_names, tried_how_tos
+from benchmarks.docs import HOW_TO_INDEX, missing_links, read_pages, screenshot_names, tried_how_tos
 from benchmarks.parts.docs.messages import read_messages, untranslated_messages
 from benchmarks.parts.docs.shell_blocks import BlockList, ShellBlock, read_list, run_block, shell_blocks, sort_blocks
 from benchmarks.tutorial import PAGES
@@ -89,3 +89,9 @@ def test_trials_are_read_from_their_table(tmp_path: Path) -> None:
     )
     assert tried_how_tos(index) == {"A": "5", "B": ""}
     assert len(tried_how_tos(HOW_TO_INDEX)) == len([*HOW_TO_INDEX.parent.glob("add-*.md")])
+
+
+def test_a_link_leads_to_a_file_or_a_heading(tmp_path: Path) -> None:
+    (tmp_path / "code.py").touch()
+    page = "# Here\n\n[a](code.py) [b](gone.py) [c](#here) [d](#there)\n"
+    assert missing_links(tmp_path, {"page.md": page}) == ["page.md: #there", "page.md: gone.py"]
