@@ -243,12 +243,10 @@ def _doctor(arguments: argparse.Namespace, rest: list[str], console: Console) ->
 
 
 def _backup(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    backup(arguments.data, arguments.folder, console)
-    return 0
-
-
-def _restore(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    restore(arguments.folder, arguments.data, console)
+    if arguments.restores:
+        restore(arguments.folder, arguments.data, console)
+    else:
+        backup(arguments.data, arguments.folder, console)
     return 0
 
 
@@ -329,11 +327,12 @@ def build_parser() -> argparse.ArgumentParser:
     about = "serve machines and tasks to OpenEnv clients and as MCP tools"
     openenv = add("openenv", program_commands.openenv, about, takes_rest=True, environment=present)
     openenv.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the running installation it uses (.data)")
-    for name, command, about in (
-        ("backup", _backup, "copy an installation, running or not, to a folder"),
-        ("restore", _restore, "make an installation of a backup, in an empty folder"),
+    for name, about in (
+        ("backup", "copy an installation, running or not, to a folder"),
+        ("restore", "make an installation of a backup, in an empty folder"),
     ):
-        each = add(name, command, about, environment=EnvironmentRequirement.ANY)
+        each = add(name, _backup, about, environment=EnvironmentRequirement.ANY)
+        each.set_defaults(restores=name == "restore")
         each.add_argument("folder", type=Path, help="the backup")
         each.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the installation (.data)")
     keys = add("bridge-keys", _bridge_keys, "print keys of bridge hosts", environment=EnvironmentRequirement.ANY)
