@@ -69,8 +69,9 @@ def list_images() -> tuple[str, ...]:
 
 def _make(name: str, folder: Path) -> None:
     base = read_manifest(IMAGES / name).base
-    for part in ("home", "etc") if base is not None else ():
-        shutil.copytree(IMAGES / base / part, folder / part, ignore=shutil.ignore_patterns("Desktop"))
+    if base is not None:
+        for part in ("home", "etc"):
+            shutil.copytree(IMAGES / base / part, folder / part, ignore=shutil.ignore_patterns("Desktop"))
     shutil.copytree(IMAGES / name, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(KEEP_FILE))
     for needed in FOLDERS:
         (folder / needed).mkdir(exist_ok=True)

@@ -3,16 +3,14 @@
 import argparse
 import asyncio
 import sys
-import tempfile
 from pathlib import Path
 
 from vm_bridge.errors import NoMachine
-from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.hosts.osworld.evaluator_settings import EvaluatorSettings
-from vm_bridge.osworld_table.attempts import TableRow, try_tasks
+from vm_bridge.osworld_table.attempts import TableRow
+from vm_bridge.osworld_table.local_run import run_tasks
 from vm_bridge.osworld_table.report import write_table
-from vm_bridge.osworld_table.task_folder import FoundTask, read_task_folder
-from vm_bridge.suites.registry import SUITES
+from vm_bridge.osworld_table.task_folder import read_task_folder
 
 FILES_FOLDER = "files"
 
@@ -39,23 +37,13 @@ def main(words: list[str]) -> int:
     hosts = tuple(host.strip() for host in given.hosts.split(",") if host.strip())
     settings = EvaluatorSettings(given.python, hosts, given.password, files if files.is_dir() else None)
     try:
-        rows = asyncio.run(make_rows(tasks, settings))
+        rows = asyncio.run(run_tasks(tasks, settings, _tell))
     except NoMachine as error:
         print(f"{error.code}: {error}", file=sys.stderr)
         return 1
     table = write_table(given.out, rows)
     print(f"{given.out} and {given.out.with_suffix('.md')}: {table['outcomes']}")
     return 0
-
-
-async def make_rows(tasks: tuple[FoundTask, ...], settings: EvaluatorSettings) -> list[TableRow]:
-    """The rows, on a host of this process. Raises NoMachine."""
-    with tempfile.TemporaryDirectory(prefix="pilothouse-osworld-") as folder:
-        host = LocalHost(Path(folder), SUITES, evaluator=settings)
-        try:
-            return await try_tasks(host, tasks, _tell)
-        finally:
-            await host.close()
 
 
 def _tell(row: TableRow) -> None:

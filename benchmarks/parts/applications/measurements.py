@@ -13,7 +13,8 @@ from vm_bridge.drivers.osworld.task_files import APPLICATIONS_IMAGE
 from vm_bridge.hosts.local.application_sandbox import ApplicationSandbox
 from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.hosts.osworld.evaluator_settings import EvaluatorSettings
-from vm_bridge.osworld_table.attempts import TableRow, try_tasks
+from vm_bridge.osworld_table.attempts import TableRow
+from vm_bridge.osworld_table.local_run import run_tasks
 from vm_bridge.osworld_table.task_folder import read_task_folder
 from vm_bridge.suites.registry import SUITES
 
@@ -27,20 +28,17 @@ async def measure_applications(scratch: Path, python: Path, tasks: Path | None) 
     """Every figure; `tasks` is a folder of task files whose table is wanted beside our own. Raises NoMachine."""
     own = write_tasks(scratch / "own", OWN_TASKS)
     figures = await measure_desktop(scratch / "desktop", python)
-    rows = await table_of(scratch / "own-host", python, own)
+    rows = await table_of(python, own)
     figures |= own_figures(rows)
-    wanted = rows if tasks is None else await table_of(scratch / "host", python, tasks)
+    wanted = rows if tasks is None else await table_of(python, tasks)
     return {**figures, "osworld_table": dict(Counter(row.outcome for row in wanted))}
 
 
-async def table_of(scratch: Path, python: Path, tasks: Path) -> list[TableRow]:
+async def table_of(python: Path, tasks: Path) -> list[TableRow]:
     """The row of each task file of a folder."""
     files = tasks / FILES_FOLDER
-    host = LocalHost(scratch, SUITES, evaluator=EvaluatorSettings(python, files=files if files.is_dir() else None))
-    try:
-        return await try_tasks(host, read_task_folder(tasks), _tell)
-    finally:
-        await host.close()
+    settings = EvaluatorSettings(python, files=files if files.is_dir() else None)
+    return await run_tasks(read_task_folder(tasks), settings, _tell)
 
 
 async def measure_desktop(scratch: Path, python: Path) -> dict[str, float]:

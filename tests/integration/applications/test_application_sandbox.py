@@ -1,8 +1,9 @@
 """Task files of OSWorld on our own desktops, with a terminal in the applications' place."""
 
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import pytest
@@ -38,13 +39,20 @@ def step(kind: str, **parameters: Any) -> dict[str, Any]:
     return {"type": kind, "parameters": parameters}
 
 
+@pytest.fixture
+def files() -> Iterator[Path]:
+    """What an operator gives."""
+    folder = Path(mkdtemp())  # below the tests' own folder no other user finds it
+    folder.chmod(0o755)
+    (folder / "seven.txt").write_text("7\n")
+    yield folder
+    shutil.rmtree(folder)
+
+
 @pytest_asyncio.fixture
-async def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ApplicationSandbox]:
+async def sandbox(tmp_path: Path, files: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ApplicationSandbox]:
     """A desktop whose host takes it that every application is there."""
     monkeypatch.setattr(process_sandbox, "missing_applications", lambda manifest: ())
-    files = tmp_path / "files"
-    files.mkdir()
-    (files / "seven.txt").write_text("7\n")
     host = LocalHost(tmp_path / "data", evaluator=means_ensured(files=files))
     made = await host.create(APPLICATIONS_IMAGE)
     assert isinstance(made, ApplicationSandbox)

@@ -9,9 +9,8 @@ from benchmarks.parts.applications.task_list import OWN_TASKS
 from tests.integration.osworld.evaluator_settings import means_ensured
 from vm_bridge.drivers.osworld.task_files import APPLICATIONS_IMAGE
 from vm_bridge.hosts.local.host import LocalHost
-from vm_bridge.osworld_table.attempts import TableRow, try_tasks
+from vm_bridge.osworld_table.local_run import run_tasks
 from vm_bridge.osworld_table.task_folder import read_task_folder
-from vm_bridge.suites.registry import SUITES
 
 FIRST = {task.application: task for task in reversed(OWN_TASKS)}
 
@@ -20,13 +19,9 @@ FIRST = {task.application: task for task in reversed(OWN_TASKS)}
 async def test_a_task_of_every_application_holds(tmp_path: Path) -> None:
     """Its set-up passes, doing nothing scores 0 and its recorded solution 1."""
     folder = write_tasks(tmp_path / "tasks", tuple(FIRST.values()))
-    host = LocalHost(tmp_path / "data", SUITES, evaluator=means_ensured(files=folder / FILES_FOLDER))
-    if APPLICATIONS_IMAGE not in host.images:
+    if APPLICATIONS_IMAGE not in LocalHost(tmp_path / "data").images:
         pytest.skip("the applications are not installed")
-    told: list[TableRow] = []
-    try:
-        rows = await try_tasks(host, read_task_folder(folder), told.append)
-    finally:
-        await host.close()
+    settings = means_ensured(files=folder / FILES_FOLDER)
+    rows = await run_tasks(read_task_folder(folder), settings, lambda row: None)
     assert [(row.id, row.outcome, row.reason) for row in rows] == [(row.id, "holds", "") for row in rows]
     assert len(rows) == len(FIRST)

@@ -32,11 +32,12 @@ def test_each_is_a_task_file_with_a_solution_by_keys_and_the_files_it_brings(tmp
         acts = oracle_actions(each.task)
         assert acts
         assert {act.kind for act in acts} <= {"press_keys", "type_text", "wait"}, "no solution writes the result itself"
-        for step in each.task.parameters["osworld"]["config"]:
-            if step["type"] == "upload_file":
-                assert all(
-                    (tmp_path / FILES_FOLDER / one["local_path"]).is_file() for one in step["parameters"]["files"]
-                )
+    brought = [path for task in OWN_TASKS for path in map(task.stored, task.files)]
+    assert {path.name for path in (tmp_path / FILES_FOLDER).iterdir()} == set(brought)
+    for task in OWN_TASKS:
+        uploads = [step["parameters"]["files"] for step in task.task_file()["config"] if step["type"] == "upload_file"]
+        assert [one["local_path"] for files in uploads for one in files] == [task.stored(path) for path in task.files]
+
 
 
 def test_documents_are_what_their_programs_read() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 from PIL import Image
+from Xlib.error import BadDrawable
 
 from vm_bridge.guest.osworld.api import Call, GuestApi, Reply
 from vm_bridge.guest.osworld.main import LOOPBACK, GuestServer
@@ -118,6 +119,15 @@ def test_what_nobody_knows_and_what_is_no_object_is_refused(api: GuestApi) -> No
     assert api.handle("POST", Call("/start_recording", "", b"")).status == 404
     assert api.handle("POST", Call("/execute", "application/json", b"[1]")).status == 500
     assert api.handle("POST", Call("/execute", "application/json", b"\xff")).status == 500
+
+
+def test_an_error_nobody_expects_is_an_answer_and_the_connection_lives(client: httpx.Client, api: GuestApi) -> None:
+    def fail(call: Call) -> Reply:
+        raise BadDrawable(None, b"\0\t" + bytes(30))
+
+    api.handlers["GET", "/platform"] = fail
+    assert client.get("/platform").status_code == 500
+    assert client.get("/terminal").json()["status"] == "success"
 
 
 def test_a_body_beyond_the_bound_is_refused_unread(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,8 @@ from typing import Any, cast
 
 import pytest
 
+from protocol.actions.types import TypeText
+from protocol.benchmarks.forms import oracle_actions
 from protocol.trajectory.observations import Verdict
 from protocol.trajectory.tasks import Task
 from vm_bridge.errors import ApplicationMissing, MachineGone, NoMachine, UnsupportedTask, VerifierFailed
@@ -57,7 +59,7 @@ def test_a_folder_is_read_with_its_solutions_and_says_what_is_no_task_file(tmp_p
     found = {each.name: each for each in read_task_folder(folder)}
     assert found.keys() == {"one", "two", "three", "four", "five", "six"}
     assert found["one"].task is not None
-    assert found["one"].task.parameters["oracle"][0]["text"] == "1"
+    assert oracle_actions(found["one"].task) == (TypeText(text="1"),)
     assert found["two"].task is not None
     assert "oracle" not in found["two"].task.parameters
     assert found["three"].problem == "form_unsupported: it has no evaluator object"
@@ -212,7 +214,7 @@ def test_the_program_says_that_a_folder_is_empty_and_which_applications_are_miss
     async def refuse(*given: Any) -> list[TableRow]:
         raise ApplicationMissing("the image applications needs GIMP")
 
-    monkeypatch.setattr(program, "make_rows", refuse)
+    monkeypatch.setattr(program, "run_tasks", refuse)
     assert program.main(words) == 1
     assert "application_missing: the image applications needs GIMP" in capsys.readouterr().err
     assert issubclass(ApplicationMissing, NoMachine)

@@ -31,7 +31,7 @@ class GuestDesktop(Protocol):
     """The desktop that the calls are about."""
 
     home: Path
-    environment: Mapping[str, str]
+    environment: dict[str, str]
     """Of the programs that are run, with their DISPLAY."""
     wallpaper: Path | None
 
@@ -63,10 +63,10 @@ class Call:
     @property
     def json(self) -> dict[str, Any]:
         """The body as a JSON object. Raises ValueError."""
-        given = json.loads(self.body or b"{}")
-        if not isinstance(given, dict):
+        arguments = json.loads(self.body or b"{}")
+        if not isinstance(arguments, dict):
             raise ValueError("the body is no JSON object")
-        return given
+        return arguments
 
     def field(self, name: str) -> str:
         """A field of a form. Raises KeyError."""
@@ -134,7 +134,7 @@ class GuestApi:
             return json_reply({"status": "error", "message": f"there is no {method} {call.path} here"}, 404)
         try:
             return handler(call)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, subprocess.TimeoutExpired) as error:
+        except Exception as error:  # noqa: BLE001 - callers are told of every failure, and the server goes on
             return json_reply({"status": "error", "message": f"{type(error).__name__}: {error}"}, 500)
 
     def screenshot(self, call: Call) -> Reply:
@@ -149,19 +149,19 @@ class GuestApi:
 
     def execute(self, call: Call) -> Reply:
         """Run a command to its end."""
-        given = call.json
-        return json_reply(_result(self._run(self._command(given), shell=bool(given.get("shell")))))
+        arguments = call.json
+        return json_reply(_result(self._run(self._command(arguments), shell=bool(arguments.get("shell")))))
 
     def execute_with_verification(self, call: Call) -> Reply:
         """Run a command, and wait until what it is to bring about is there: a window, or another command's success."""
-        given = call.json
-        done = self._run(self._command(given), shell=bool(given.get("shell")))
-        wanted = given.get("verification") or {}
-        ends = time.monotonic() + float(given.get("max_wait_time", 10))
+        arguments = call.json
+        done = self._run(self._command(arguments), shell=bool(arguments.get("shell")))
+        wanted = arguments.get("verification") or {}
+        ends = time.monotonic() + float(arguments.get("max_wait_time", 10))
         while not self._verified(wanted):
             if time.monotonic() > ends:
                 return json_reply({"status": "verification_failed", "error": done.stderr}, 500)
-            time.sleep(float(given.get("check_interval", 1)))
+            time.sleep(float(arguments.get("check_interval", 1)))
         return json_reply(_result(done) | {"verification": "passed"})
 
     def run_python(self, call: Call) -> Reply:
@@ -171,10 +171,10 @@ class GuestApi:
 
     def run_bash_script(self, call: Call) -> Reply:
         """Run a script to its end, or the end of its time."""
-        given = call.json
-        seconds = float(given.get("timeout") or EXECUTE_SECONDS)
+        arguments = call.json
+        seconds = float(arguments.get("timeout") or EXECUTE_SECONDS)
         try:
-            done = self._run(["bash", "-c", given["script"]], timeout=seconds, folder=given.get("working_dir"))
+            done = self._run(["bash", "-c", arguments["script"]], timeout=seconds, folder=arguments.get("working_dir"))
         except subprocess.TimeoutExpired as error:
             return json_reply({"status": "error", "output": "", "error": str(error), "returncode": -1}, 500)
         return json_reply(_result(done))
@@ -205,7 +205,7 @@ class GuestApi:
 
     def change_wallpaper(self, call: Call) -> Reply:
         """Choose a file."""
-        path = self._inside(call.json["path"])
+        path = self._resolve_path(call.json["path"])
         if not path.is_file():
             return text_reply(f"File not found: {path}", 404)
         self._desktop.wallpaper = path
@@ -213,14 +213,14 @@ class GuestApi:
 
     def launch(self, call: Call) -> Reply:
         """Start a program that lives on."""
-        given = call.json
-        command = self._command(given)
-        self._desktop.launch(command, shell=bool(given.get("shell")))
+        arguments = call.json
+        command = self._command(arguments)
+        self._desktop.launch(command, shell=bool(arguments.get("shell")))
         return text_reply(f"{command} launched successfully")
 
     def open_file(self, call: Call) -> Reply:
         """Show a file in the program for its kind, and wait for a window that names it."""
-        path = self._inside(call.json["path"])
+        path = self._resolve_path(call.json["path"])
         if not path.exists():
             return text_reply(f"File not found: {path}", 404)
         self._desktop.launch(self._desktop.opener(path))
@@ -240,14 +240,14 @@ class GuestApi:
             return json_reply({"error": "file_path and file_data are required"}, 400)
         data = form["file_data"].get_payload(decode=True)
         assert isinstance(data, bytes)
-        path = self._inside(str(form["file_path"].get_payload()).strip())
+        path = self._resolve_path(str(form["file_path"].get_payload()).strip())
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
         return text_reply("File Uploaded")
 
     def file(self, call: Call) -> Reply:
         """A file's bytes."""
-        path = self._inside(call.field("file_path"))
+        path = self._resolve_path(call.field("file_path"))
         return Reply(path.read_bytes()) if path.is_file() else json_reply({"error": "File not found"}, 404)
 
     def list_directory(self, call: Call) -> Reply:
@@ -259,23 +259,23 @@ class GuestApi:
 
     def download_file(self, call: Call) -> Reply:
         """Fetch a file from the web; only HTTP addresses, since `file:` would read local files."""
-        given = call.json
-        path = self._inside(given["path"])
+        arguments = call.json
+        path = self._resolve_path(arguments["path"])
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            if urlsplit(given["url"]).scheme not in {"http", "https"}:
+            if urlsplit(arguments["url"]).scheme not in {"http", "https"}:
                 raise ValueError("only http and https addresses are fetched")
-            with urllib.request.urlopen(given["url"], timeout=EXECUTE_SECONDS) as answer:  # noqa: S310 - checked above
+            with urllib.request.urlopen(arguments["url"], timeout=EXECUTE_SECONDS) as answer:  # noqa: S310 - checked above
                 path.write_bytes(answer.read())
         except (OSError, ValueError) as error:
-            return text_reply(f"Failed to download {given['url']}. No retries left. Error: {error}", 500)
+            return text_reply(f"Failed to download {arguments['url']}. No retries left. Error: {error}", 500)
         return text_reply("File downloaded successfully")
 
     def window(self, call: Call) -> Reply:
         """Bring a window to the front, or close it. Theirs says that it did the first whether there is one or not."""
-        given, close = call.json, call.path.endswith("close_window")
-        strict, by_class = bool(given.get("strict")), bool(given.get("by_class"))
-        found = act_on_window(self._display, given["window_name"], strict=strict, by_class=by_class, close=close)
+        arguments, close = call.json, call.path.endswith("close_window")
+        strict, by_class = bool(arguments.get("strict")), bool(arguments.get("by_class"))
+        found = act_on_window(self._display, arguments["window_name"], strict=strict, by_class=by_class, close=close)
         return text_reply("done") if found or not close else text_reply("Window not found", 404)
 
     @property
@@ -308,16 +308,16 @@ class GuestApi:
             timeout=timeout,
         )
 
-    def _command(self, given: dict[str, Any]) -> str | list[str]:
+    def _command(self, arguments: dict[str, Any]) -> str | list[str]:
         """A line for the shell, or words; the home folder's sign is put in, also as theirs does it."""
-        shell = bool(given.get("shell"))
-        command: str | list[str] = given.get("command", "" if shell else [])
+        shell = bool(arguments.get("shell"))
+        command: str | list[str] = arguments.get("command", "" if shell else [])
         if isinstance(command, str):
             return command if shell else shlex.split(command)
         words = [str(self._desktop.home) + word[1:] if word.startswith("~/") else word for word in command]
         return words[0] if shell else words
 
-    def _inside(self, path: str) -> Path:
+    def _resolve_path(self, path: str) -> Path:
         """Names have their variables put in, as by theirs."""
         path = path.replace("$HOME", str(self._desktop.home))
         return self._desktop.home / (path[2:] if path.startswith("~/") else path)

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -39,8 +38,16 @@ class SandboxDesktop:
         return screen_size(self.environment["DISPLAY"])
 
     def launch(self, argv: str | list[str], *, shell: bool = False) -> None:
-        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        subprocess.Popen(argv, shell=shell, cwd=self.home, env=self.environment, start_new_session=True, **quiet)
+        subprocess.Popen(
+            argv,
+            shell=shell,
+            cwd=self.home,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
 
     def opener(self, path: Path) -> list[str]:
         return [OPENER, str(path)]
@@ -101,4 +108,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from Xlib import X, display
-from Xlib.error import BadWindow
+from Xlib.error import XError
 from Xlib.protocol.event import ClientMessage
 
 
@@ -28,7 +28,7 @@ def list_windows(display_name: str) -> list[Window]:
         listed = root.get_full_property(server.intern_atom("_NET_CLIENT_LIST"), X.AnyPropertyType)
         for identity in listed.value if listed else ():
             window = server.create_resource_object("window", identity)
-            with suppress(BadWindow):  # it has just gone
+            with suppress(XError):  # it has just gone
                 size, place = window.get_geometry(), root.translate_coords(window, 0, 0)
                 title, classes = _title(server, window), window.get_wm_class() or ()
                 found.append(Window(identity, title, classes, place.x, place.y, size.width, size.height))
