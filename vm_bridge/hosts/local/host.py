@@ -57,6 +57,8 @@ class LocalHost:
         self._evaluator = evaluator
         self._sandbox_factory: ProcessSandboxFactory = sandboxes or BubblewrapSandboxFactory()
         self.images = tuple(self._sandbox_factory.images)
+        for missing in filter(None, map(explain_missing_applications, list_images())):
+            logger.info("%s (%s)", missing, ApplicationMissing.code)
         self._data = data
         self._tools = tools
         self._make_egress = make_egress
@@ -139,7 +141,8 @@ class LocalHost:
     async def _image(self, name: str) -> PreparedImage:
         """Raises NoMachine, and ApplicationMissing where the image is made of what this host does not have."""
         if name not in self.images:
-            raise_missing_applications(name)
+            if missing := explain_missing_applications(name):
+                raise ApplicationMissing(missing)
             raise NoMachine(f"there is no image {name!r}; there are {', '.join(self.images)}")
         opened = await self._opened()
         async with self._preparing:
@@ -168,9 +171,8 @@ class LocalHost:
         self._said = True
 
 
-def raise_missing_applications(image: str) -> None:
-    """Raises ApplicationMissing for an image that only lacks applications, with their names."""
+def explain_missing_applications(image: str) -> str:
+    """What an image needs that this host does not have, and how to get it; empty where there is nothing."""
     missing = missing_applications(read_manifest(IMAGES / image)) if image in list_images() else ()
-    if missing:
-        names, packages = (", ".join(each.name for each in missing), " ".join(each.package for each in missing))
-        raise ApplicationMissing(f"the image {image} needs {names}: apt-get install {packages}")
+    names, packages = ", ".join(each.name for each in missing), " ".join(each.package for each in missing)
+    return f"the image {image} needs {names}: apt-get install {packages}" if missing else ""

@@ -21,10 +21,13 @@ def test_every_application_of_the_image_is_a_package_that_is_installed_for_it() 
 
 
 def test_a_host_without_its_applications_does_not_offer_the_image_and_names_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(manifest, "PROGRAM_FOLDERS", str(tmp_path))
-    host = LocalHost(tmp_path)
+    with caplog.at_level("INFO"):
+        host = LocalHost(tmp_path)
+    assert "the image applications needs LibreOffice Writer" in caplog.text
+    assert "application_missing" in caplog.text
     assert APPLICATIONS_IMAGE not in host.images
     assert "desktop" in host.images
     assert [each.name for each in missing_applications(MANIFEST)] == [each.name for each in MANIFEST.applications]
