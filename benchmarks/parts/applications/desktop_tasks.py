@@ -8,6 +8,8 @@ MAIL = f"'{HOME}/.thunderbird/user.default/Mail/Local Folders"
 PAGE, PROGRAM, NOTES = "Documents/hours.html", "Documents/area.py", "notes.txt"
 HTML = b"<!doctype html><meta charset=utf-8><title>Opening hours</title><h1>Opening hours</h1><p>Nine to five.</p>\n"
 CODE = b"def area(width, height):\n    return width + height\n\n\nprint(area(3, 4))\n"
+SITE = "http://localhost:8000"
+SERVER = ["python", "-m", "http.server", "8000", "--directory", f"{HOME}/Documents"]
 SAVE = keys("ctrl", "s")
 
 
@@ -89,6 +91,25 @@ DESKTOP_TASKS = (
         typed(f"{HOME}/Downloads/hours.html"),
         keys("alt", "s"),
         wait(3),
+    ),
+    OwnTask(
+        "chrome_tab",
+        "chrome",
+        "Open http://localhost:8000/hours.html in a tab of its own and leave the other tab open.",
+        {
+            "func": "is_expected_tabs",
+            "result": {"type": "open_tabs_info"},
+            "expected": rule(type="url", urls=[f"{SITE}/notice.html", f"{SITE}/hours.html"]),
+        },
+        (keys("ctrl", "t"), wait(1), keys("ctrl", "l"), typed(f"{SITE}/hours.html\n"), wait(2)),
+        {PAGE: HTML, "Documents/notice.html": HTML.replace(b"Opening hours", b"Notice")},
+        ("google-chrome", "--remote-debugging-port=1337"),
+        "New Tab",
+        (
+            {"type": "launch", "parameters": {"command": ["socat", "tcp-listen:9222,fork", "tcp:localhost:1337"]}},
+            {"type": "launch", "parameters": {"command": SERVER}},
+            {"type": "chrome_open_tabs", "parameters": {"urls_to_open": [f"{SITE}/notice.html"]}},
+        ),
     ),
     geany(
         "code_fix",

@@ -53,10 +53,26 @@ def impress(identifier: str, instruction: str, evaluator: dict[str, Any], *acts:
     return OwnTask(identifier, "libreoffice_impress", instruction, evaluator, (*acts, SAVE), files, launch, "talk.fodp")
 
 
+SAVED_AFTERWARDS = (
+    {"type": "activate_window", "parameters": {"window_name": "sales.xlsx - LibreOffice Calc", "strict": True}},
+    {"type": "execute", "parameters": {"command": ["python", "-c", "import pyautogui; pyautogui.hotkey('ctrl', 's')"]}},
+    {"type": "sleep", "parameters": {"seconds": 2}},
+)
+"""The usual end of OSWorld's office tasks: whoever did not save is helped."""
+OPENED = OwnTask(
+    "calc_unsaved",
+    "libreoffice_calc",
+    "Write 99 into cell B6 of the open workbook.",
+    {**cell("B6", value={"method": "eq", "ref": 99}), "postconfig": SAVED_AFTERWARDS},
+    (*go_to("B6"), typed("99\n")),
+    {BOOK: workbook(SALES)},
+    steps=({"type": "open", "parameters": {"path": f"{HOME}/{BOOK}"}},),
+)
 LETTER_TEXT = (
     f"python -c \"import zipfile; print(zipfile.ZipFile('{HOME}/{LETTER}').read('word/document.xml').decode())\""
 )
 OFFICE_TASKS = (
+    OPENED,
     calc(
         "calc_total",
         "Put the total of the amounts into cell B7 as a formula and save the workbook.",

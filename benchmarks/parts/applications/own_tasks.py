@@ -33,6 +33,8 @@ class OwnTask:
     files: Mapping[str, bytes] = field(default_factory=dict)
     launch: Sequence[str] = ()
     window: str = ""
+    steps: Sequence[Step] = ()
+    """What is done beside, after the window is there."""
 
     def task_file(self) -> dict[str, Any]:
         """The task as OSWorld writes it."""
@@ -42,6 +44,7 @@ class OwnTask:
             config.append({"type": "upload_file", "parameters": {"files": brought}})
         if self.launch:
             config += shown(self.launch, self.window)
+        config += self.steps
         return {
             "id": self.id,
             "snapshot": self.application,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from vm_bridge.guest.osworld.api import Call, GuestApi, Reply, json_reply
 from vm_bridge.guest.osworld.screenshots import screen_size, take_screenshot
+from vm_bridge.guest.osworld.windows import open_display
 
 LOOPBACK, PORT = "127.0.0.1", 5000
 MAX_BODY_BYTES = 300 * 2**20
@@ -102,8 +103,19 @@ class RequestHandler(BaseHTTPRequestHandler):
         self.wfile.write(reply.body)
 
 
+def leave_corner(display_name: str) -> None:
+    """Move a pointer that rests in a corner out of it: there PyAutoGUI refuses what task files do with it."""
+    with open_display(display_name) as server:
+        root = server.screen().root
+        size, pointer = root.get_geometry(), root.query_pointer()
+        if pointer.root_x in (0, size.width - 1) and pointer.root_y in (0, size.height - 1):
+            root.warp_pointer(size.width - 2, size.height - 2)
+            server.sync()
+
+
 def main() -> None:
     """Until the sandbox ends."""
+    leave_corner(os.environ["DISPLAY"])
     GuestServer((LOOPBACK, PORT), GuestApi(SandboxDesktop())).serve_forever()
 
 
