@@ -1,12 +1,9 @@
 """Settings of the documentation's site, which `./pilothouse docs` builds with Sphinx."""
 
 import re
-from pathlib import Path
 
 from sphinx.application import Sphinx
 
-HERE = Path(__file__).parent
-DECISIONS = "decisions/index"
 OUTWARD_LINK = re.compile(r"\[(?P<text>[^\]]*)\]\((?:\.\./)+(?P<path>(?!docs/)[^)#]+)(?:#[^)]*)?\)")
 """A link from a page to a file that is no page, as the repository's own pages show it."""
 
@@ -16,7 +13,6 @@ language = "en"
 extensions = ["myst_parser"]
 root_doc = "index"
 exclude_patterns = ["tutorial/*", "requirements.*"]
-suppress_warnings = ["toc.not_included"]  # decisions are listed on one page, and would fill every page's sidebar
 myst_heading_anchors = 4
 highlight_language = "text"
 html_theme = "furo"
@@ -32,10 +28,9 @@ def setup(app: Sphinx) -> None:
 
 
 def prepare_page(app: Sphinx, page: str, source: list[str]) -> None:
-    """Show files of the repository by their paths, and list the decisions."""
+    """Show files of the repository by their paths."""
     depth = page.count("/") + 1
-    text = OUTWARD_LINK.sub(lambda link: _shown(link, depth), source[0])
-    source[0] = f"{text}\n{list_decisions()}" if page == DECISIONS else text
+    source[0] = OUTWARD_LINK.sub(lambda link: _shown(link, depth), source[0])
 
 
 def _shown(link: re.Match[str], depth: int) -> str:
@@ -45,9 +40,3 @@ def _shown(link: re.Match[str], depth: int) -> str:
         return link[0]
     text, path = link["text"], link["path"].rstrip("/")
     return f"`{path}`" if text.strip("`").rstrip("/") == path else f"{text} (`{path}`)"
-
-
-def list_decisions() -> str:
-    """A link to each decision by its title, the newest first."""
-    files = sorted(HERE.glob("decisions/[0-9]*.md"), reverse=True)
-    return "\n".join(f"* [{file.read_text().splitlines()[0].lstrip('# ')}]({file.name})" for file in files)

@@ -14,7 +14,7 @@ from protocol.trajectory.proposals import Proposal
 from vm_bridge.machine import ExpertSuggestion
 
 CLICK_TOLERANCE_PIXELS = 24
-"""How far from the expert's point a candidate may click (pixels), as between two people (decision 238)."""
+"""How far from the expert's point a candidate may click (pixels), as between two people (docs/adr/review.md)."""
 STALE_CODES = frozenset({"stale_accept", "unknown_proposal", "not_running", "queue_full", "in_takeover"})
 """Refusals after which somebody looks again: the desk had moved on."""
 

@@ -119,7 +119,7 @@ def _parser() -> argparse.ArgumentParser:
     window = commands.add_parser("window", help="a small window with start, pause, mark, forget and stop")
     window.add_argument("--language", choices=("en", "zh"), help="its language; that of your session by default")
     window.set_defaults(run=_window)
-    tray = commands.add_parser("tray", help="an icon in the tray (Linux) with start, pause, mark and stop")
+    tray = commands.add_parser("tray", help="an icon in the tray with start, pause, mark and stop")
     tray.add_argument("--language", choices=("en", "zh"), help="its language; that of your session by default")
     tray.set_defaults(run=_tray)
     review = commands.add_parser("review", help="list sessions, see one, cut or delete")
@@ -214,8 +214,6 @@ def _window(home: Path, options: argparse.Namespace) -> Any:
 
 
 def _tray(home: Path, options: argparse.Namespace) -> Any:
-    if sys.platform == "win32" or sys.platform == "darwin":
-        raise RecorderError("no_tray", "There is no tray icon on this system: use `window`, or the hotkeys.")
     from .tray import run_tray
 
     return run_tray(home, options.language)

@@ -4,6 +4,7 @@ import sys
 
 from .desktop import Desktop
 from .errors import RecorderError
+from .tray_icon import Choose, Look, TrayIcon
 
 
 def open_desktop() -> Desktop:
@@ -24,3 +25,21 @@ def open_desktop() -> Desktop:
 
         return X11Desktop()
     raise RecorderError("unknown_system", f"The recorder has no adapter for {sys.platform}.")
+
+
+def open_tray_icon(title: str, look: Look, choose: Choose) -> TrayIcon:
+    """An icon in the tray of this session. Raises RecorderError with `no_tray`."""
+    if sys.platform == "win32":
+        from .win32.tray_icon import WindowsTrayIcon
+
+        return WindowsTrayIcon(title, look, choose)
+    if sys.platform == "darwin":
+        from .macos.menu_bar import AppKitMenuBar
+        from .macos.tray_icon import MacTrayIcon
+
+        return MacTrayIcon(title, look, choose, AppKitMenuBar)
+    if sys.platform.startswith("linux"):
+        from .dbus.status_item import open_status_item
+
+        return open_status_item(title, look, choose)
+    raise RecorderError("no_tray", f"The recorder has no tray icon on {sys.platform}.")

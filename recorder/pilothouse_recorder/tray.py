@@ -1,4 +1,4 @@
-"""An icon in the tray of Linux desktops: start, pause, mark, stop, and what is recorded right now."""
+"""An icon in the tray: start, pause, mark, stop, and what is recorded right now."""
 
 import queue
 import subprocess
@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .dbus.connection import Connection, DBusError, session_address
-from .dbus.status_item import Look, MenuEntry, StatusItem
-from .errors import RecorderError
+from .adapters import open_tray_icon
 from .pairing import list_briefs
 from .recorder_client import RecorderClient
+from .tray_icon import IconState, Look, MenuEntry, OpenIcon
 from .window_texts import find_texts, status_key
 
 ROUND_SECONDS = 0.1
@@ -19,21 +18,13 @@ START = "start:"
 """Of the entries that start a task; its key follows."""
 MAX_LABEL = 60
 """Characters of a task in the menu."""
-ICONS = {"recording": "media-record", "paused": "media-playback-pause", "idle": "media-playback-stop"}
 
 
 def run_tray(home: Path, language: str | None) -> dict[str, Any]:
     """Show the icon until *Quit* is chosen. Raises RecorderError with `no_tray` where the desktop has none."""
-    texts = find_texts(language)
     client = RecorderClient(home)
     try:
-        bus = Connection(session_address())
-        try:
-            Tray(home, client, texts, bus).run()
-        finally:
-            bus.close()
-    except DBusError as error:
-        raise RecorderError("no_tray", f"{error} Use `window` or the commands.") from None
+        Tray(home, client, find_texts(language), open_tray_icon).run()
     finally:
         client.close()
     return {"closed": True}
@@ -42,17 +33,20 @@ def run_tray(home: Path, language: str | None) -> dict[str, Any]:
 class Tray:
     """What the icon shows, and what its entries do."""
 
-    def __init__(self, home: Path, client: RecorderClient, texts: Mapping[str, str], bus: Connection) -> None:
+    def __init__(self, home: Path, client: RecorderClient, texts: Mapping[str, str], open_icon: OpenIcon) -> None:
         self._home, self._client, self._texts = home, client, texts
         self._status: Mapping[str, Any] | None = None
         self._message = ""
         self._ended = False
-        self._item = StatusItem(bus, texts["title"], self._look(), self.choose)
+        self._icon = open_icon(texts["title"], self._look(), self.choose)
 
     def run(self) -> None:
-        """Until *Quit*. Raises DBusError where the bus has gone."""
-        while not self._ended:
-            self.round()
+        """Until *Quit*. Raises RecorderError with `no_tray` where the tray has gone."""
+        try:
+            while not self._ended:
+                self.round()
+        finally:
+            self._icon.close()
 
     def round(self) -> None:
         """Take what the recorder says, then answer the tray for a moment."""
@@ -66,8 +60,8 @@ class Tray:
             elif what in ("failed", "ended"):
                 self._status = None
                 self._message = self._texts["saved"] if what == "ended" else self._texts["failed"].format(error=result)
-        self._item.show(self._look())
-        self._item.process(ROUND_SECONDS)
+        self._icon.show(self._look())
+        self._icon.process(ROUND_SECONDS)
 
     def choose(self, name: str) -> None:
         """Do what an entry says."""
@@ -90,9 +84,9 @@ class Tray:
         line = self._message or self._texts[key]
         paused = self._status is not None and self._status["reason"] == "paused"
         is_recorded = self._status is not None and self._status["recording"]
-        icon = ICONS["recording" if is_recorded else "paused" if self._status is not None else "idle"]
+        state: IconState = "recording" if is_recorded else "paused" if self._status is not None else "idle"
         head = (MenuEntry(line), MenuEntry(""))
-        return Look(icon, line, (*head, *(self._idle() if self._status is None else self._running(paused))))
+        return Look(state, line, (*head, *(self._idle() if self._status is None else self._running(paused))))
 
     def _running(self, paused: bool) -> tuple[MenuEntry, ...]:
         names = ("resume" if paused else "pause", "mark", "help", "forget", "success", "failure")

@@ -266,7 +266,7 @@ def with_policy_thoughts(trajectory: Trajectory) -> Trajectory:
             update={
                 "thought": format_thought(step.action, (step.before.width, step.before.height)),
                 "review": _with_policy_thought(step),
-                # Attempts of before decision 414 were told at their beginning that their page had been opened.
+                # The first observation of older attempts says that their page was opened: docs/adr/browser-machines.md.
                 "before": step.before.without_navigation() if step.index == 0 else step.before,
             }
         )

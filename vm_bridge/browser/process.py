@@ -38,7 +38,8 @@ COMMON = (
     # Nothing answers there: what the engine does not answer itself fails at once, names and numbers alike.
     *("--proxy-server=127.0.0.1:9", "--proxy-bypass-list=<-loopback>"),
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
-    # One renderer a session, so that its pages and frames share one clock (decision 585); sessions never share one.
+    # One renderer a session, so that its pages and frames share one clock (docs/adr/browser-engine.md).
+    # Sessions never share one.
     *("--renderer-process-limit=1", "--disable-site-isolation-trials"),
     "--js-flags=--max-old-space-size=512",
     "--allow-pre-commit-input",
@@ -56,7 +57,7 @@ EXACT = (
     "--disable-image-animation-resync",
 )
 SOFTWARE = ("--disable-gpu", "--enable-unsafe-swiftshader")
-"""Fastest without a GPU: a software compositor, and SwiftShader for WebGL alone (decision 111)."""
+"""Fastest without a GPU: a software compositor, and SwiftShader for WebGL alone (docs/adr/browser-engine.md)."""
 HARDWARE = ("--use-angle=vulkan", "--enable-features=Vulkan", "--ignore-gpu-blocklist", "--enable-gpu-rasterization")
 
 

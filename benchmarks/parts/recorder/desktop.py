@@ -61,14 +61,16 @@ class Desktop:
         self.display.sync()
         return window
 
-    def wait_for_window(self, application: str) -> Any:
-        """The visible window of this class, once there is one. Raises TimeoutError."""
+    def wait_for_window(self, application: str, *, name: str | None = None) -> Any:
+        """The visible window of this class (and of this name), once there is one. Raises TimeoutError."""
         ends = time.monotonic() + WAIT_SECONDS
         while time.monotonic() < ends:
             with suppress(XError):  # windows come and go
                 for window in self.root.query_tree().children:
                     classes = window.get_wm_class() or ()
-                    if application in classes and window.get_attributes().map_state == X.IsViewable:
+                    if application not in classes or name not in (None, window.get_wm_name()):
+                        continue
+                    if window.get_attributes().map_state == X.IsViewable:
                         return window
             time.sleep(POLL_SECONDS)
         raise TimeoutError(f"no window of {application} appeared")

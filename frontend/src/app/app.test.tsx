@@ -8,7 +8,8 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { answer, type World } from "@preview/worlds";
 
 import { App } from "./app";
-import { routes } from "./routes";
+import { makeQueryClient } from "./query-client";
+import { makeRoutes } from "./routes";
 
 type Call = { method: string; path: string; body: unknown };
 
@@ -22,8 +23,9 @@ function open(path: string, world: World = "default") {
     const { status, body: given } = answer(server.world, method, new URL(path, "http://preview"), sent);
     return Promise.resolve(Response.json(given, { status }));
   });
-  const router = createMemoryRouter(routes, { initialEntries: [path] });
-  render(<App router={router} />);
+  const client = makeQueryClient();
+  const router = createMemoryRouter(makeRoutes(client), { initialEntries: [path] });
+  render(<App client={client} router={router} />);
   return { calls, server, router, user: userEvent.setup(), sent: (path: string) => calls.filter((call) => call.path === `/api${path}`) };
 }
 

@@ -42,6 +42,8 @@ export const theme = createTheme({
     TextInput: { defaultProps: { size: "xs" } },
     PasswordInput: { defaultProps: { size: "sm" } },
     Textarea: { defaultProps: { size: "xs" } },
+    // Lists of options are made when they are opened: a page has dozens, and each is measured as it is made.
+    Combobox: { defaultProps: { keepMounted: false } },
     Select: { defaultProps: { size: "xs", selectFirstOptionOnChange: true } },
     MultiSelect: { defaultProps: { size: "xs", selectFirstOptionOnChange: true } },
     TagsInput: { defaultProps: { size: "xs" } },
@@ -56,7 +58,6 @@ export const theme = createTheme({
     Modal: { defaultProps: { centered: true, radius: 10, attributes: { header: { role: "presentation" } } }, styles: { title: { fontWeight: 600, fontSize: "15px" } } },
     // The placeholder is a child that a menu may not have; without it the first item has the focus.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
-    Table: { vars: () => ({ table: { "--table-border-color": "var(--ph-border)" } }) },
     HoverCard: { defaultProps: { radius: 10 } },
   },
 });

@@ -2,11 +2,12 @@
 most panels take them."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
-from .connection import BUS, BUS_PATH, Connection, DBusError
+from ..errors import RecorderError
+from ..tray_icon import Choose, IconState, Look, MenuEntry, number_entries
+from .connection import BUS, BUS_PATH, Connection, DBusError, session_address
 from .wire import Message, Variant
 
 ITEM, ITEM_PATH = "org.kde.StatusNotifierItem", "/StatusNotifierItem"
@@ -15,45 +16,51 @@ WATCHER, WATCHER_PATH = "org.kde.StatusNotifierWatcher", "/StatusNotifierWatcher
 PROPERTIES = "org.freedesktop.DBus.Properties"
 WATCHER_RULE = f"type='signal',interface='{BUS}',member='NameOwnerChanged',arg0='{WATCHER}'"
 MENU_VERSION = 3
+ICONS: Mapping[IconState, str] = {
+    "recording": "media-record", "paused": "media-playback-pause", "idle": "media-playback-stop"
+}  # fmt: skip
+"""Names in the desktop's theme."""
 Answer = tuple[str, tuple[Any, ...]]
 
 
-@dataclass(frozen=True)
-class MenuEntry:
-    """A line of the menu; without `name` it only says something. An empty label is a separator."""
+def open_status_item(title: str, look: Look, choose: Choose) -> "StatusItem":
+    """The icon on the session's bus. Raises RecorderError with `no_tray` where the desktop has none."""
+    try:
+        bus = Connection(session_address())
+    except DBusError as error:
+        raise _no_tray(error) from None
+    try:
+        return StatusItem(bus, title, look, choose)
+    except RecorderError:
+        bus.close()
+        raise
 
-    label: str
-    name: str = ""
-    entries: tuple["MenuEntry", ...] = ()
 
-
-@dataclass(frozen=True)
-class Look:
-    """What the tray shows: the icon's name in the desktop's theme, a text for the pointer, and the menu."""
-
-    icon: str
-    text: str
-    entries: tuple[MenuEntry, ...]
+def _no_tray(error: DBusError) -> RecorderError:
+    return RecorderError("no_tray", f"{error} Use `window` or the commands.")
 
 
 class StatusItem:
-    """The icon. Raises DBusError where the desktop has no tray.
+    """The icon. Raises RecorderError with `no_tray` where the desktop has no tray.
 
     Args:
-        bus: The session's bus; the item uses it alone.
+        bus: The session's bus; the item uses it alone, and closes it.
         title: The program's name.
         look: What it shows first.
         choose: Called with the name of the entry that was chosen.
     """
 
-    def __init__(self, bus: Connection, title: str, look: Look, choose: Callable[[str], None]) -> None:
+    def __init__(self, bus: Connection, title: str, look: Look, choose: Choose) -> None:
         self._bus, self._title, self._look, self._choose = bus, title, look, choose
         self._revision = 1
-        self._entries = _number(look.entries)
+        self._entries = number_entries(look.entries)
         self._name = f"{ITEM}-{os.getpid()}-1"
         bus.handler = self._answer
-        bus.call(BUS, BUS_PATH, BUS, "RequestName", "su", self._name, 0)
-        bus.call(BUS, BUS_PATH, BUS, "AddMatch", "s", WATCHER_RULE)
+        try:
+            bus.call(BUS, BUS_PATH, BUS, "RequestName", "su", self._name, 0)
+            bus.call(BUS, BUS_PATH, BUS, "AddMatch", "s", WATCHER_RULE)
+        except DBusError as error:
+            raise _no_tray(error) from None
         self._register()
 
     def show(self, look: Look) -> None:
@@ -62,24 +69,34 @@ class StatusItem:
             return
         entries_changed = look.entries != self._look.entries
         self._look = look
-        for signal in ("NewIcon", "NewToolTip", "NewTitle"):
-            self._bus.emit(ITEM_PATH, ITEM, signal)
-        if entries_changed:
-            self._entries = _number(look.entries)
-            self._revision += 1
-            self._bus.emit(MENU_PATH, MENU, "LayoutUpdated", "ui", self._revision, 0)
+        try:
+            for signal in ("NewIcon", "NewToolTip", "NewTitle"):
+                self._bus.emit(ITEM_PATH, ITEM, signal)
+            if entries_changed:
+                self._entries = number_entries(look.entries)
+                self._revision += 1
+                self._bus.emit(MENU_PATH, MENU, "LayoutUpdated", "ui", self._revision, 0)
+        except DBusError as error:
+            raise _no_tray(error) from None
 
     def process(self, seconds: float) -> None:
-        """Answer what the tray asks for, for at most this time. Raises DBusError where the bus has gone."""
-        for signal in self._bus.process(seconds):
-            if signal.member == "NameOwnerChanged" and signal.body[:1] == (WATCHER,) and signal.body[2]:
-                self._register()  # the panel was started again
+        """Answer what the tray asks for, for at most this time. Raises RecorderError where the bus has gone."""
+        try:
+            for signal in self._bus.process(seconds):
+                if signal.member == "NameOwnerChanged" and signal.body[:1] == (WATCHER,) and signal.body[2]:
+                    self._register()  # the panel was started again
+        except DBusError as error:
+            raise _no_tray(error) from None
+
+    def close(self) -> None:
+        """End the connection, which takes the icon away."""
+        self._bus.close()
 
     def _register(self) -> None:
         try:
             self._bus.call(WATCHER, WATCHER_PATH, WATCHER, "RegisterStatusNotifierItem", "s", self._name)
         except DBusError as error:
-            raise DBusError(f"This desktop has no tray: {error}", error.name) from None
+            raise _no_tray(DBusError(f"This desktop has no tray: {error}", error.name)) from None
 
     def _answer(self, message: Message) -> Answer | None:
         if message.interface == PROPERTIES:
@@ -106,9 +123,9 @@ class StatusItem:
             "Title": Variant("s", self._title),
             "Status": Variant("s", "Active"),
             "WindowId": Variant("i", 0),
-            "IconName": Variant("s", self._look.icon),
+            "IconName": Variant("s", ICONS[self._look.state]),
             "IconPixmap": Variant("a(iiay)", []),
-            "ToolTip": Variant("(sa(iiay)ss)", (self._look.icon, [], self._title, self._look.text)),
+            "ToolTip": Variant("(sa(iiay)ss)", (ICONS[self._look.state], [], self._title, self._look.text)),
             "ItemIsMenu": Variant("b", True),
             "Menu": Variant("o", MENU_PATH),
         }
@@ -158,17 +175,6 @@ class StatusItem:
         parts = [Variant("(ia{sv}av)", self._layout(one, depth - 1)) for one in below]
         properties = {"children-display": Variant("s", "submenu")} if parent == 0 else _properties(entry)
         return parent, properties, parts
-
-
-def _number(entries: Sequence[MenuEntry]) -> dict[int, MenuEntry]:
-    """Entries by their number; 0 is the menu itself, and what is below an entry follows it."""
-    numbered = {0: MenuEntry("menu", entries=tuple(entries))}
-    pending = list(entries)
-    while pending:
-        entry = pending.pop(0)
-        numbered[len(numbered)] = entry
-        pending = [*entry.entries, *pending]
-    return numbered
 
 
 def _below(numbered: Mapping[int, MenuEntry], parent: int) -> list[int]:

@@ -14,7 +14,7 @@ def test_the_site_is_built_and_a_broken_link_fails(tmp_path: Path, monkeypatch: 
     console = Console()
     documentation.build_site(tmp_path / "site", console)
     assert "Install" in (tmp_path / "site/getting-started/install.html").read_text()
-    assert "697. Corrections of reviewers" in (tmp_path / "site/decisions/index.html").read_text()
+    assert "Corrections of reviewers are learned" in (tmp_path / "site/adr/review.html").read_text()
     assert "accept" in (tmp_path / "site/searchindex.js").read_text()
 
     broken = tmp_path / "docs"

@@ -5,6 +5,7 @@ import queue
 import shutil
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,6 @@ from recorder.pilothouse_recorder.dbus.status_item import (
     MENU_PATH,
     PROPERTIES,
     WATCHER,
-    Look,
-    MenuEntry,
     StatusItem,
 )
 from recorder.pilothouse_recorder.dbus.wire import Message, Variant
@@ -30,6 +29,7 @@ from recorder.pilothouse_recorder.errors import RecorderError
 from recorder.pilothouse_recorder.events import Event
 from recorder.pilothouse_recorder.pairing import POOLS
 from recorder.pilothouse_recorder.tray import Tray, run_tray
+from recorder.pilothouse_recorder.tray_icon import Look, MenuEntry
 from recorder.pilothouse_recorder.window_texts import ENGLISH
 from recorder.pilothouse_recorder.x11.accessibility import NOTHING, REGISTRY, ROOT, open_finder
 from tests.integration.recorder.bus import Answer, Program
@@ -124,7 +124,7 @@ def test_a_tray_shows_the_icon_and_its_entries_are_chosen(bus: str) -> None:
     chosen: queue.Queue[str] = queue.Queue()
     tasks = (MenuEntry("table", "start:table"), MenuEntry("flight_1", "start:flight_1"))
     idle = Look(
-        "media-playback-stop",
+        "idle",
         "Nothing is recorded",
         (MenuEntry("Start", entries=tasks), MenuEntry(""), MenuEntry("Quit", "quit")),
     )
@@ -147,7 +147,7 @@ def test_a_tray_shows_the_icon_and_its_entries_are_chosen(bus: str) -> None:
         assert chosen.get(timeout=10) == "start:flight_1"
         ended.set()
         thread.join()
-        item.show(Look("media-record", "Recording", (MenuEntry("Pause", "pause"),)))
+        item.show(Look("recording", "Recording", (MenuEntry("Pause", "pause"),)))
         thread, ended = run_in_background(item, lambda: item.process(0.01))
         again, layout = asking.call(name, MENU_PATH, MENU, "GetLayout", "iias", 0, 1, [])
         assert (again, labels(layout)) == (revision + 1, ["", ["Pause"]])
@@ -176,7 +176,7 @@ def test_the_tray_starts_pauses_marks_and_stops_a_recording(bus: str, tmp_path: 
     client: Any = FakeClient()
     with Panel(bus) as panel:
         connection = Connection(bus)
-        tray = Tray(tmp_path, client, ENGLISH, connection)
+        tray = Tray(tmp_path, client, ENGLISH, partial(StatusItem, connection))
         name = panel.items.get(timeout=10)
 
         def seen() -> list[Any]:

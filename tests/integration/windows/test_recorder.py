@@ -25,7 +25,7 @@ pytestmark = [*MARKS]
 ANSWER_SECONDS = 60.0
 LATE_NS = 100_000_000
 """Wine stamps input when it reads it from the X server, and its clock drifts from that of the test."""
-SHIFT, LEFT = 0xFFE1, 0xFF51
+SHIFT, LEFT, UP, ENTER = 0xFFE1, 0xFF51, 0xFF52, 0xFF0D
 
 
 class WindowsRecorder:
@@ -51,20 +51,25 @@ class WindowsRecorder:
         return answer
 
     @contextmanager
+    def start(self, *words: str) -> Iterator["subprocess.Popen[str]"]:
+        """A command that goes on; it is ended with the block."""
+        own: dict[str, Any] = {"env": self._environment, "stdin": DEVNULL, "stderr": DEVNULL}
+        with subprocess.Popen([*self._command, *words], stdout=PIPE, text=True, **own) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    @contextmanager
     def recording(self, *options: str) -> Iterator[Path]:
         """The folder of a session that is recorded until the block ends."""
         self.run("consent", "--accept")
-        command = [*self._command, "record", "Write a note", *options]
-        own: dict[str, Any] = {"env": self._environment, "stdin": DEVNULL, "stderr": DEVNULL}
-        with subprocess.Popen(command, stdout=PIPE, text=True, **own) as process:
+        with self.start("record", "Write a note", *options) as process:
             assert process.stdout is not None
             session = json.loads(process.stdout.readline())["session"]
-            try:
-                yield self.home / "sessions" / session
-                self.run("stop", "--outcome", "success")
-                process.communicate(timeout=ANSWER_SECONDS)
-            finally:
-                process.kill()
+            yield self.home / "sessions" / session
+            self.run("stop", "--outcome", "success")
+            process.communicate(timeout=ANSWER_SECONDS)
 
 
 @pytest.fixture
@@ -162,3 +167,20 @@ def test_a_microphone_of_windows_is_heard(environment: dict[str, str], tmp_path:
             player.join()
             microphone.close()
     assert (heard["peak_db"], heard["heard"], missing) == (-8.5, True, {})
+
+
+def test_the_tray_of_windows_shows_its_menu_and_ends(environment: dict[str, str], recorder: WindowsRecorder) -> None:
+    with recorder.start("tray", "--language", "en") as process:
+        desktop = Desktop(environment["DISPLAY"])
+        try:
+            tray = desktop.wait_for_window("explorer.exe", name="Wine System Tray")
+            area = desktop.root.translate_coords(tray, 0, 0)
+            desktop.click(area.x + 8, area.y + 8)
+            menu = desktop.wait_for_window("python.exe")
+            desktop.focus(menu)
+            desktop.press(UP)  # the last entry: Quit
+            desktop.press(ENTER)
+            output, _ = process.communicate(timeout=ANSWER_SECONDS)
+        finally:
+            desktop.close()
+    assert json.loads(output) == {"closed": True}

@@ -39,7 +39,6 @@ def test_each_is_a_task_file_with_a_solution_by_keys_and_the_files_it_brings(tmp
         assert [one["local_path"] for files in uploads for one in files] == [task.stored(path) for path in task.files]
 
 
-
 def test_documents_are_what_their_programs_read() -> None:
     for data, part in ((workbook([["A", 1]]), "xl/workbook.xml"), (text_document(["<&>"]), "word/document.xml")):
         with zipfile.ZipFile(BytesIO(data)) as archive:

@@ -5,7 +5,8 @@ import userEvent from "@testing-library/user-event";
 import { createMemoryRouter, RouterProvider, type RouteObject } from "react-router";
 import { describe, expect, it } from "vitest";
 
-import { routes } from "@/app/routes";
+import { makeQueryClient } from "@/app/query-client";
+import { makeRoutes } from "@/app/routes";
 import { I18nProvider } from "@/shared/i18n/i18n";
 
 import { PAGE_CALLS } from "./calls";
@@ -14,7 +15,7 @@ import { PAGES_WITHOUT_CALLS } from "./pages-without-calls";
 
 const pagesOf = (list: readonly RouteObject[]): RouteObject[] =>
   list.flatMap((route) => (route.children ? pagesOf(route.children) : [route]));
-const PAGES = pagesOf(routes);
+const PAGES = pagesOf(makeRoutes(makeQueryClient()));
 
 const callsOf = (page: string, search = "", id = "7") => PAGE_CALLS[page]?.({ id, search: new URLSearchParams(search) }) ?? [];
 const pathsOf = (...place: Parameters<typeof callsOf>) => callsOf(...place).map(({ method, path }) => `${method} ${path}`);

@@ -6,6 +6,7 @@ import { Link, useSearchParams } from "react-router";
 
 import type { DesignPage as Design } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
+import type { Prefetch } from "@/shared/api/prefetch";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Problem } from "@/shared/ui/problem";
 import { Section } from "@/shared/ui/page";
@@ -33,6 +34,9 @@ const CONTENTS: Readonly<Record<View, () => ReactNode>> = {
   applications: () => <ApplicationsView />,
   balance: () => <BalanceView />,
 };
+
+export const prefetch: Prefetch = ({ client, search }) =>
+  viewOf(search) === "graph" ? [client.query(designQuery), client.query(tasksQuery(NOWHERE, 0))] : [];
 
 export default function DesignPage() {
   const { t } = useI18n();

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useSearchParams } from "react-router";
 
 import { hasRole, useUser } from "@/shared/account/account";
+import type { Prefetch } from "@/shared/api/prefetch";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Page, Section } from "@/shared/ui/page";
 import { PersonSelect } from "@/shared/ui/person-select";
@@ -14,6 +15,8 @@ import { episodesQuery, poolsQuery } from "./api";
 import { EpisodeTable } from "./episode-table";
 import styles from "./episodes.module.css";
 import { fromSearch, REVIEWS, STATUSES, toSearch, type Filters } from "./filters";
+
+export const prefetch: Prefetch = ({ client, search }) => [client.query(episodesQuery(fromSearch(search))), client.query(poolsQuery)];
 
 export default function EpisodesPage() {
   const { t } = useI18n();

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { Link, useNavigate } from "react-router";
 
 import type { EvaluationPage, EvaluationRow } from "@/generated/api";
+import type { Prefetch } from "@/shared/api/prefetch";
 import { dollars } from "@/shared/i18n/dollars";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Badge } from "@/shared/ui/badge";
@@ -20,6 +21,8 @@ import { unfinishedQuery } from "./runs/api";
 import { RunTable } from "./runs/run-table";
 import { StartButton } from "./runs/start-dialog";
 import styles from "./evaluations.module.css";
+
+export const prefetch: Prefetch = ({ client }) => [client.query(evaluationsQuery), client.query(unfinishedQuery)];
 
 export default function EvaluationsPage() {
   const { t } = useI18n();

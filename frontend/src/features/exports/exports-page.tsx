@@ -6,6 +6,7 @@ import { useSearchParams } from "react-router";
 
 import type { ExportOut } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
+import type { Prefetch } from "@/shared/api/prefetch";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Dialog } from "@/shared/ui/dialog";
 import { QueryRows } from "@/shared/ui/tables/query-rows";
@@ -13,14 +14,24 @@ import { Page, Section } from "@/shared/ui/page";
 import { ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
-import { exportsQuery, versionsQuery } from "./api";
+import { exportsQuery, poolsQuery, versionsQuery } from "./api";
 import { ExportForm } from "./export-form";
 import { ExportTable } from "./export-table";
 import { FreezeDialog } from "./freeze-dialog";
+import { importsQuery, uploadsQuery } from "./imports/api";
 import { ImportsSection } from "./imports/section";
-import { facetsQuery } from "./search/api";
+import { facetsQuery, resultsQuery, savedQueriesQuery } from "./search/api";
 import { SearchSections } from "./search/search-sections";
 import { VersionTable } from "./version-table";
+
+export const prefetch: Prefetch = ({ client, search, user }) => [
+  client.query(resultsQuery(search)),
+  client.query(poolsQuery),
+  client.query(savedQueriesQuery),
+  ...(hasRole(user, "researcher")
+    ? [client.query(exportsQuery), client.query(versionsQuery), client.query(importsQuery), client.query(uploadsQuery)]
+    : []),
+];
 
 export default function ExportsPage() {
   const { t } = useI18n();

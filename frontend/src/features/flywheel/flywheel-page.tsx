@@ -5,6 +5,7 @@ import { useState } from "react";
 
 import type { WheelOut } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
+import type { Prefetch } from "@/shared/api/prefetch";
 import { useI18n } from "@/shared/i18n/i18n";
 import { ConfirmButton } from "@/shared/ui/confirm-button";
 import { Page, Section } from "@/shared/ui/page";
@@ -18,6 +19,8 @@ import { FlywheelDialog } from "./flywheel-dialog";
 import styles from "./flywheel.module.css";
 import { RateChart } from "./rate-chart";
 import { CycleTable } from "./cycle-table";
+
+export const prefetch: Prefetch = ({ client }) => [client.query(flywheelsQuery)];
 
 export default function FlywheelPage() {
   const { t } = useI18n();

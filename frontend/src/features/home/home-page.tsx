@@ -6,6 +6,7 @@ import { Link } from "react-router";
 
 import type { Home } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
+import type { Prefetch } from "@/shared/api/prefetch";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Page, Section } from "@/shared/ui/page";
 import { ErrorState, Loading } from "@/shared/ui/states";
@@ -20,6 +21,8 @@ const HourPlots = lazy(() => import("./hour-plots"));
 
 const URGENCY: readonly Tone[] = ["danger", "warn", "info"];
 const MARKS = { danger: CircleAlert, warn: TriangleAlert, info: Info } as const;
+
+export const prefetch: Prefetch = ({ client }) => [client.query(homeQuery)];
 
 export default function HomePage() {
   const { t } = useI18n();

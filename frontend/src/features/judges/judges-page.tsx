@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import type { JudgeRow, JudgesPage as Judges } from "@/generated/api";
+import type { Prefetch } from "@/shared/api/prefetch";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Page, Section } from "@/shared/ui/page";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
@@ -17,6 +18,8 @@ import { JudgeTable } from "./judge-table";
 import styles from "./judges.module.css";
 import { ReportTable } from "./report-table";
 import { ThresholdDialog } from "./threshold-dialog";
+
+export const prefetch: Prefetch = ({ client }) => [client.query(judgesQuery)];
 
 export default function JudgesPage() {
   const { t } = useI18n();

@@ -4,12 +4,13 @@ import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 
 import type { Fleet, FleetMachine } from "@/generated/api";
+import type { Prefetch } from "@/shared/api/prefetch";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Page, Section } from "@/shared/ui/page";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
 
-import { fleetQuery, PREPARED_DAYS } from "./api";
+import { fleetQuery, PREPARED_DAYS, preparedQuery } from "./api";
 import { HostTable } from "./host-table";
 import { ImageTable } from "./image-table";
 import { LossTable } from "./loss-table";
@@ -22,6 +23,8 @@ import { ReclaimDialog } from "./reclaim-dialog";
 import { WatchDialog } from "./watch-dialog";
 
 type Open = { readonly what: "watch" | "reclaim"; readonly machine: FleetMachine } | { readonly what: "quota" } | null;
+
+export const prefetch: Prefetch = ({ client }) => [client.query(fleetQuery), client.query(preparedQuery)];
 
 export default function MachinesPage() {
   const { t } = useI18n();

@@ -5,6 +5,7 @@ import { useState } from "react";
 
 import type { PoolPolicies, RevisionSummary } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
+import type { Prefetch } from "@/shared/api/prefetch";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Page, Section } from "@/shared/ui/page";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
@@ -24,6 +25,8 @@ type Open =
   | { readonly what: "register"; readonly from: RevisionSummary | null }
   | { readonly what: "edit"; readonly revision: RevisionSummary }
   | null;
+
+export const prefetch: Prefetch = ({ client }) => [client.query(revisionsQuery), client.query(poolsQuery)];
 
 export default function PoliciesPage() {
   const { t } = useI18n();

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useState } from "react";
 
 import type { Board, PoolRow } from "@/generated/api";
+import type { Prefetch } from "@/shared/api/prefetch";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Page, Section } from "@/shared/ui/page";
 import { Problem } from "@/shared/ui/problem";
@@ -20,6 +21,8 @@ import { SettingsDialog } from "./settings-form";
 import { StopDialog } from "./stop-dialog";
 import { TasksDialog } from "./tasks-dialog";
 import { BulkEditBar } from "./bulk-edit";
+
+export const prefetch: Prefetch = ({ client }) => [client.query(boardQuery)];
 
 export default function PoolsPage() {
   const { t } = useI18n();

@@ -7,6 +7,7 @@ import { useNavigate } from "react-router";
 
 import type { NextIn, Queue } from "@/generated/api";
 import { messageOf } from "@/shared/api/http";
+import type { Prefetch } from "@/shared/api/prefetch";
 import { useCommands } from "@/shared/commands/commands";
 import { useI18n } from "@/shared/i18n/i18n";
 import { ConsentDialog, type Terms } from "@/shared/ui/consent-dialog";
@@ -19,6 +20,8 @@ import { queueQuery, termsOf, useConsent, useNextTask } from "./api";
 import { queueCommands } from "./commands";
 import { CurrentList, RecentList, ReturnedList } from "./episode-lists";
 import { PoolTable } from "./pool-table";
+
+export const prefetch: Prefetch = ({ client }) => [client.query(queueQuery)];
 
 export default function QueuePage() {
   const { t } = useI18n();

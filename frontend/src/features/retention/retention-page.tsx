@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import type { RetentionPage as Retention, RuleOut } from "@/generated/api";
+import type { Prefetch } from "@/shared/api/prefetch";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Page, Section } from "@/shared/ui/page";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
@@ -12,6 +13,8 @@ import { retentionQuery } from "./api";
 import { RuleForm } from "./rule-form";
 import { RuleTable } from "./rule-table";
 import { SwitchDialog } from "./switch-dialog";
+
+export const prefetch: Prefetch = ({ client }) => [client.query(retentionQuery)];
 
 export default function RetentionPage() {
   const { t } = useI18n();

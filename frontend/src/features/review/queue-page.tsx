@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useNavigate, useSearchParams } from "react-router";
 
+import type { Prefetch } from "@/shared/api/prefetch";
 import { BatchButton } from "@/shared/session-batches/batch-button";
 import type { QueueItem, ReviewQueue } from "@/generated/api";
 import { hasRole, useUser } from "@/shared/account/account";
@@ -23,6 +24,8 @@ import { poolsQuery, queueQuery, useNext } from "./api";
 import { reviewCommands } from "./commands";
 import { fromSearch, OUTCOMES, reviewOf, sessionFilters, toSearch, type Filters } from "./filters";
 import styles from "./review.module.css";
+
+export const prefetch: Prefetch = ({ client, search }) => [client.query(queueQuery(fromSearch(search))), client.query(poolsQuery)];
 
 export default function ReviewQueuePage() {
   const { t } = useI18n();

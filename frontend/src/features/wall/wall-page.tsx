@@ -5,6 +5,7 @@ import { Pause, Play } from "lucide-react";
 import { useMemo, useState, type KeyboardEvent } from "react";
 
 import type { WallPage as Wall } from "@/generated/api";
+import type { Prefetch } from "@/shared/api/prefetch";
 import { useI18n } from "@/shared/i18n/i18n";
 import { Empty, ErrorState, Loading } from "@/shared/ui/states";
 import { PagePath } from "@/shared/ui/top-bar";
@@ -15,6 +16,8 @@ import { Tile } from "./tile";
 import { useInView } from "./use-in-view";
 import { useThumbnails } from "./use-thumbnails";
 import styles from "./wall.module.css";
+
+export const prefetch: Prefetch = ({ client }) => [client.query(wallQuery(1))];
 
 export default function WallPage() {
   const { t } = useI18n();

@@ -2,6 +2,7 @@
 import { createContext, useContext, useEffect, useMemo, type ReactNode } from "react";
 
 import { en } from "@/shared/i18n/en";
+import { dateFormat, numberFormat, relativeFormat } from "@/shared/i18n/intl";
 import { format, type Message, type ParametersOf } from "@/shared/i18n/messages";
 import { zh } from "@/shared/i18n/zh";
 
@@ -52,22 +53,22 @@ export type I18n = {
 export function i18nFor(language: Language): I18n {
   const locale = localeOf(language);
   const catalogue = CATALOGUES[language];
-  const number = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
+  const number = numberFormat(locale, { maximumFractionDigits: 1 });
   return {
     language,
     t: (key, ...[values]) => format(catalogue[key], (values ?? {}), locale),
     relative: (at, now = Date.now()) => relativeTime(new Date(at).getTime() - now, locale),
-    moment: (at) => new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }).format(new Date(at)),
-    time: (at) => new Intl.DateTimeFormat(locale, { timeStyle: "medium" }).format(new Date(at)),
+    moment: (at) => dateFormat(locale, { dateStyle: "medium", timeStyle: "short" }).format(new Date(at)),
+    time: (at) => dateFormat(locale, { timeStyle: "medium" }).format(new Date(at)),
     duration: (ms) => {
       if (ms < 1_000) return `${number.format(Math.round(ms))} ms`;
       if (ms < 120_000) return `${number.format(ms / 1_000)} s`;
       return `${number.format(Math.round(ms / 60_000))} min`;
     },
-    number: (value, digits) => (value == null ? "–" : new Intl.NumberFormat(locale, digitsOf(digits, 20)).format(value)),
-    signed: (value, digits) => new Intl.NumberFormat(locale, { ...digitsOf(digits, 20), signDisplay: "exceptZero" }).format(value),
-    rounded: (value) => new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 }).format(value),
-    percent: (share, digits) => new Intl.NumberFormat(locale, { style: "percent", ...digitsOf(digits, 0) }).format(share),
+    number: (value, digits) => (value == null ? "–" : numberFormat(locale, digitsOf(digits, 20)).format(value)),
+    signed: (value, digits) => numberFormat(locale, { ...digitsOf(digits, 20), signDisplay: "exceptZero" }).format(value),
+    rounded: (value) => numberFormat(locale, { maximumSignificantDigits: 3 }).format(value),
+    percent: (share, digits) => numberFormat(locale, { style: "percent", ...digitsOf(digits, 0) }).format(share),
     bytes: (count) => {
       const power = count < 1 ? 0 : Math.min(4, Math.floor(Math.log2(count) / 10));
       return `${number.format(count / 1024 ** power)} ${["B", "KiB", "MiB", "GiB", "TiB"][power] ?? ""}`;
@@ -89,7 +90,7 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 
 function relativeTime(ms: number, locale: string): string {
   const [unit, length] = STEPS.find(([, size]) => Math.abs(ms) >= size) ?? (["second", 1_000] as const);
-  return new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" }).format(Math.trunc(ms / length), unit);
+  return relativeFormat(locale, { numeric: "auto", style: "short" }).format(Math.trunc(ms / length), unit);
 }
 
 /** The language a browser asks for. */

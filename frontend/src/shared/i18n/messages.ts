@@ -1,5 +1,7 @@
 /** What a message is, and which parameters it takes; pure types and one pure function. */
 
+import { numberFormat, pluralRules } from "./intl";
+
 /** A text with `{name}` parameters, or its plural forms chosen by the parameter `count`. */
 export type Message = string | { readonly one?: string; readonly other: string };
 
@@ -16,12 +18,12 @@ export function format(message: Message, values: Values, language: string): stri
   return textOf(message, values, language).replace(/\{(\w+)\}/g, (placeholder, name: string) => {
     const value = values[name];
     if (value === undefined) return placeholder;
-    return typeof value === "number" ? new Intl.NumberFormat(language).format(value) : value;
+    return typeof value === "number" ? numberFormat(language).format(value) : value;
   });
 }
 
 function textOf(message: Message, values: Values, language: string): string {
   if (typeof message === "string") return message;
-  const one = new Intl.PluralRules(language).select(Number(values.count)) === "one";
+  const one = pluralRules(language).select(Number(values.count)) === "one";
   return one ? (message.one ?? message.other) : message.other;
 }

@@ -1,5 +1,5 @@
 /** The imports there are, the newest first, and what each of them refused. */
-import { Button, Progress, Table } from "@mantine/core";
+import { Button, Progress } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 
@@ -103,21 +103,21 @@ function RejectedRows({ item }: { readonly item: ImportOut }) {
   const rows: readonly RefusalOut[] = found.data.pages.flatMap(({ items }) => items);
   return (
     <div className={styles.refused} role="region" aria-label={t("imports.refused.rows", { name: item.name })}>
-      <Table withRowBorders={false} verticalSpacing={2}>
-        <Table.Tbody>
+      <table className={styles.rows}>
+        <tbody>
           {rows.map(({ file, line, code, message }) => (
-            <Table.Tr key={`${file}:${line}`}>
-              <Table.Td className={styles.place}>
+            <tr key={`${file}:${line}`}>
+              <td className={styles.place}>
                 {file}:{line}
-              </Table.Td>
-              <Table.Td>
+              </td>
+              <td>
                 <code>{code}</code>
-              </Table.Td>
-              <Table.Td>{message}</Table.Td>
-            </Table.Tr>
+              </td>
+              <td>{message}</td>
+            </tr>
           ))}
-        </Table.Tbody>
-      </Table>
+        </tbody>
+      </table>
       {found.hasNextPage && (
         <Button variant="default" size="compact-xs" loading={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
           {t("imports.more")}

@@ -1,5 +1,6 @@
 /** A table of what there is of one kind: where there is no room for its columns, each row is a card with the heads beside the values. */
-import { ActionIcon, Table, VisuallyHidden } from "@mantine/core";
+/* oxlint-disable jsx-a11y/no-redundant-roles, jsx-a11y/no-interactive-element-to-noninteractive-role -- the roles are said: laid out as cards, a table is no table to some browsers */
+import { ActionIcon, VisuallyHidden } from "@mantine/core";
 import { ChevronDown } from "lucide-react";
 import { Fragment, useId, useState, type Key, type ReactNode } from "react";
 
@@ -63,36 +64,35 @@ export function DataTable<Row>({ rows, keyOf, columns, label, details }: Props<R
     : columns;
   return (
     <div className={styles.frame}>
-      {/* The roles are said: laid out as cards, a table is no table to some browsers. */}
-      <Table className={styles.table} role="table" aria-label={label}>
-        <Table.Thead role="rowgroup">
-          <Table.Tr role="row">
+      <table className={styles.table} role="table" aria-label={label}>
+        <thead role="rowgroup">
+          <tr role="row">
             {all.map(({ header, kind, help }, place) => (
-              <Table.Th key={place} role="columnheader" scope="col" data-kind={kind} title={help}>
+              <th key={place} role="columnheader" scope="col" data-kind={kind} title={help}>
                 {kind && HEADERLESS.has(kind) ? <VisuallyHidden>{header}</VisuallyHidden> : header}
-              </Table.Th>
+              </th>
             ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody role="rowgroup">
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
           {rows.map((row) => (
             <Fragment key={keyOf(row)}>
-              <Table.Tr role="row">
+              <tr role="row">
                 {all.map((column, place) => (
                   <Cell key={place} column={column} row={row} />
                 ))}
-              </Table.Tr>
+              </tr>
               {details && opened === keyOf(row) && (
-                <Table.Tr role="row" id={id} className={styles.opened}>
-                  <Table.Td role="cell" colSpan={all.length}>
+                <tr role="row" id={id} className={styles.opened}>
+                  <td role="cell" colSpan={all.length}>
                     {details.body(row)}
-                  </Table.Td>
-                </Table.Tr>
+                  </td>
+                </tr>
               )}
             </Fragment>
           ))}
-        </Table.Tbody>
-      </Table>
+        </tbody>
+      </table>
     </div>
   );
 }
@@ -102,9 +102,9 @@ function Cell<Row>({ column: { header, cell, kind, fullText, className }, row }:
   const value = cell(row);
   const body = kind === "number" && typeof value === "number" ? number(value) : value;
   return (
-    <Table.Td role="cell" data-kind={kind} data-head={header} title={fullText?.(row)} className={className}>
+    <td role="cell" data-kind={kind} data-head={header} title={fullText?.(row)} className={className}>
       {kind === "actions" ? <div className={styles.actions}>{body}</div> : body}
-    </Table.Td>
+    </td>
   );
 }
 
