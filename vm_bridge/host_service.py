@@ -137,7 +137,12 @@ def create_host(config: Config) -> Host:
         return FakeHost(capacity=config.max_machines, call_log=config.fake_machine_log)
     make_egress = partial(EgressProxy, public=is_reachable(config.lab_networks))
     hosts: list[Host] = [
-        PhoneHost(LocalHost(config.data, SUITES, tools=config.tools, make_egress=make_egress), config.data, SUITES),
+        PhoneHost(
+            LocalHost(config.data, SUITES, tools=config.tools, make_egress=make_egress),
+            config.data,
+            SUITES,
+            config.android_world_python,
+        ),
         BrowserHost(
             config.data / "browsers",
             WEB_SUITES,
@@ -148,7 +153,7 @@ def create_host(config: Config) -> Host:
         ),
     ]
     if config.adb_devices:
-        hosts.append(DeviceHost(config.data, config.adb_devices, config.adb_clear))
+        hosts.append(DeviceHost(config.data, config.adb_devices, config.adb_clear, config.android_world_python))
     if config.osworld:
         hosts.append(
             GuestHost(config.data, config.osworld, config.osworld_revert, settings=_evaluator_settings(config))
