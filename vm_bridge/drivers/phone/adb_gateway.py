@@ -35,6 +35,9 @@ class AdbGateway:
         }
         about = "|".join(DEVICE_REQUESTS)
         self._about_device = re.compile(rf"host-serial:{re.escape(serial)}:({about})")
+        self._about_transport = re.compile(rf"host-transport-id:([0-9]+):({about})")
+        self._transport_ids: set[int] = set()
+        """The numbers that the server gave to connections with the device."""
         self._listener: asyncio.Server | None = None
         self._serving: set[asyncio.Task[None]] = set()
         self.lost = 0
@@ -75,10 +78,16 @@ class AdbGateway:
             return _send(writer, OKAY, f"{self._serial}\tdevice\n")
         if request in self._transports:
             return await self._to_device(request, reader, writer)
-        if request in SERVER_REQUESTS or self._about_device.fullmatch(request):
+        if request in SERVER_REQUESTS or self._is_about_device(request):
             return await self._forward(request, (reader, writer))
         self.refused += 1
         return _send(writer, FAIL, "this socket leads to one device")
+
+    def _is_about_device(self, request: str) -> bool:
+        numbered = self._about_transport.fullmatch(request)
+        if numbered is not None:
+            return int(numbered[1]) in self._transport_ids
+        return self._about_device.fullmatch(request) is not None
 
     async def _to_device(self, request: str, reader: StreamReader, writer: StreamWriter) -> None:
         """The server takes further requests about itself after a transport was chosen, so the next one is read too."""
@@ -88,9 +97,11 @@ class AdbGateway:
             answer = await inner_reader.readexactly(len(OKAY))
             if answer != OKAY:
                 self.lost += 1
-                writer.write(answer + await inner_reader.read())
+                size = await inner_reader.readexactly(LENGTH_DIGITS)
+                writer.write(answer + size + await inner_reader.readexactly(int(size, 16)))
                 return
             number = await inner_reader.readexactly(TRANSPORT_ID_BYTES)
+            self._transport_ids.add(int.from_bytes(number, "little"))
             writer.write(OKAY + (number if request.startswith("host:tport") else b""))
             async with asyncio.timeout(IDLE_SECONDS):
                 service = await _read_request(reader)
