@@ -97,6 +97,7 @@ class TaskRegistry:
     "android_world/tasks.py": f'''"""Tasks for the simulated phone."""
 import json
 import random
+import time
 class TaskEval:
     template, complexity, start_on_home_screen = "", 1.0, True
     def __init__(self, params):
@@ -105,8 +106,11 @@ class TaskEval:
     def goal(self):
         return self.template.format(**self.params)
     @classmethod
+    def set_device_time(cls, env):
+        pass
+    @classmethod
     def generate_random_params(cls):
-        return {{"number": random.randrange(1_000_000)}}
+        return {{}}
     def initialize_task(self, env):
         """Restores what the apps held: the snapshot that the phone has."""
         env.controller.shell("python3", "/image/apps/load.py", "/image/apps/start.json")
@@ -132,6 +136,15 @@ class NetworkName(TaskEval):
         return float(env.interaction_cache == self.state(env)["settings"]["network"])
 class Numbered(TaskEval):
     template = "Do nothing with {{number}}."
+    @classmethod
+    def generate_random_params(cls):
+        return {{"number": random.randrange(1_000_000), "object": object}}
+class Timed(TaskEval):
+    """Its parameters follow from no seed."""
+    template = "Do nothing at {{time}}."
+    @classmethod
+    def generate_random_params(cls):
+        return {{"time": time.time_ns()}}
 class Fragile(DarkTheme):
     """Its reward raises once the theme is dark: what the attempt did broke it."""
     def is_successful(self, env):
@@ -167,7 +180,7 @@ class Nosy(TaskEval):
         return found or float([line for line in listed if line.strip()] != [os.environ["ANDROID_SERIAL"] + "\\tdevice"])
 TASKS = {{
     task.__name__: task
-    for task in (DarkTheme, NetworkName, Numbered, Fragile, Unjudgeable, Unpreparable, Nosy)
+    for task in (DarkTheme, NetworkName, Numbered, Timed, Fragile, Unjudgeable, Unpreparable, Nosy)
 }}
 ''',
 }

@@ -87,6 +87,8 @@ async def test_what_cannot_be_scored_is_told_from_what_the_attempt_broke(sandbox
     assert "no such row" in broken.reason
     with pytest.raises(MachineGone, match="Unpreparable"):
         await machine.prepare(task(tmp_path / "3", "Unpreparable", "Begin nowhere."))
+    await machine.prepare(task(tmp_path / "timed", "Timed", "Do nothing at 5.", params={"time": 5}))
+    assert (await machine.evaluate()).score == 1
     await machine.prepare(task(tmp_path / "4", "Nosy", "Look around."))
     assert (await machine.evaluate()).score == 0
     await sandbox.destroy()
@@ -111,12 +113,19 @@ async def test_a_task_that_the_package_does_not_have_is_refused(
     assert (await machine.evaluate()).success is None
 
 
-async def test_tasks_are_listed_with_parameters_of_their_seed(python: Path) -> None:
+async def test_tasks_are_listed_with_parameters_that_are_made_again(python: Path) -> None:
     asked = {"do": "list", "family": "android_world", "seed": SEED, "combinations": 2}
-    rows = await list_rows(python, asked)
-    assert rows == await list_rows(python, asked)
-    numbered = [row for row in rows if row["android_world"]["task"] == "Numbered"]
-    assert len({row["goal"] for row in numbered}) == 2
-    assert phone_row("NetworkName", NETWORK) in rows
+    rows = {
+        (row["android_world"]["task"], row["android_world"]["combination"]): row
+        for row in await list_rows(python, asked)
+    }
+    again = {row["goal"] for row in await list_rows(python, asked)}
+    numbered = {rows["Numbered", number]["goal"] for number in (0, 1)}
+    assert len(numbered) == 2
+    assert numbered <= again  # the seed makes them again; JSON could not carry them
+    assert "params" not in rows["Numbered", 0]["android_world"]
+    timed = rows["Timed", 0]
+    assert timed["goal"] not in again
+    assert str(timed["android_world"]["params"]["time"]) in timed["goal"]
     with pytest.raises(ProgramFailed, match="Unsupported family"):
         await list_rows(python, {**asked, "family": "other"})

@@ -3,7 +3,7 @@
 from pydantic import Field, ValidationError
 
 from protocol.actions.types import Action
-from protocol.base import FrozenModel
+from protocol.base import FrozenModel, JsonObject
 from protocol.trajectory.tasks import Task
 from vm_bridge.errors import UnsupportedAction, UnsupportedTask
 
@@ -17,12 +17,15 @@ SHELL_KINDS = frozenset(
 
 
 class AndroidWorldTask(FrozenModel):
-    """One class of the package with the parameters of one seed; `combination` counts from 0."""
+    """One class of the package with its parameters: those of a seed, unless they are given. `combination` counts from
+    0."""
 
     family: str = Field(default="android_world", max_length=100)
     task: str = Field(min_length=1, max_length=200)
     seed: int = Field(ge=0, lt=2**63)
     combination: int = Field(default=0, ge=0, lt=1_000)
+    params: JsonObject | None = None
+    """The parameters themselves, in place of the seed's."""
 
 
 def parse_android_world(task: Task | None) -> AndroidWorldTask | None:

@@ -23,6 +23,8 @@ MEMORY_BYTES = 3 * 2**30
 """Of each process (bytes)."""
 MAX_FILE_BYTES = 2**30
 MAX_MESSAGE_CHARACTERS = 1_000
+MAX_PARAMETER_CHARACTERS = 20_000
+"""Longer ones are made by the seed."""
 KEY_HOME = ("shell", "input", "keyevent", "KEYCODE_HOME")
 ADB_TIMEOUT_SECONDS = 60.0
 
@@ -120,11 +122,15 @@ def make_tasks(registry: dict[str, Any], seed: int, combinations: int) -> dict[s
 
 
 def make_task(asked: dict[str, Any]) -> Any:
-    """One task of one seed; `combination` counts from 0. Raises UnsupportedRequest."""
+    """One task of one seed, or with the parameters that were listed; `combination` counts from 0. Raises
+    UnsupportedRequest."""
     registry = find_registry(asked["family"])
     name = asked["task"]
     if name not in registry:
         raise UnsupportedRequest(f"{asked['family']} has no task {name}")
+    if asked.get("params") is not None:
+        registry[name].set_device_time(None)
+        return registry[name](asked["params"])
     return make_tasks({name: registry[name]}, asked["seed"], asked["combination"] + 1)[name][asked["combination"]]
 
 
@@ -134,7 +140,20 @@ def list_tasks(asked: dict[str, Any]) -> Any:
     for name, tasks in made.items():
         for combination, task in enumerate(tasks):
             place = {"family": asked["family"], "task": name, "seed": asked["seed"], "combination": combination}
+            if (params := plain_parameters(task)) is not None:
+                place["params"] = params
             yield {"android_world": place, "goal": task.goal, "complexity": float(task.complexity)}
+
+
+def plain_parameters(task: Any) -> dict[str, Any] | None:
+    """A task's parameters where JSON can carry them: some follow from the time of day, and no seed makes them again.
+    None where it cannot."""
+    try:
+        text = json.dumps(task.params)
+    except (TypeError, ValueError):
+        return None
+    given = json.loads(text)
+    return given if given == task.params and len(text) <= MAX_PARAMETER_CHARACTERS else None
 
 
 def write_adb_script(folder: Path) -> Path:
