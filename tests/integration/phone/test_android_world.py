@@ -1,6 +1,7 @@
 """Tasks in AndroidWorld's form on the simulated phone, through the real adb and the walls of their program."""
 
 import itertools
+import json
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,9 +24,11 @@ from protocol.trajectory.tasks import Task
 from vm_bridge.errors import MachineGone, UnsupportedAction, UnsupportedTask, VerifierFailed
 from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.hosts.phone.android_world import ProgramFailed
+from vm_bridge.hosts.phone.devices import DeviceHost
 from vm_bridge.hosts.phone.list_android_world import list_rows
 from vm_bridge.hosts.phone.simulated import PhoneHost, PhoneSandbox
 from vm_bridge.machine import Machine
+from vm_bridge.simulators.phone.paths import STATE_FILE, TRUSTED_KEYS
 
 commands = (f"world-{number:04}" for number in itertools.count())
 
@@ -94,6 +97,27 @@ async def test_what_cannot_be_scored_is_told_from_what_the_attempt_broke(sandbox
     await sandbox.destroy()
     with pytest.raises(MachineGone):
         await machine.evaluate()
+
+
+async def test_a_real_device_is_set_up_scored_and_put_back(sandbox: PhoneSandbox, tmp_path: Path, python: Path) -> None:
+    """A simulated phone in the place of a real one, reached by another server of adb."""
+    host = DeviceHost(tmp_path, [sandbox.address], [], python)
+    try:
+        await host.adb.start()
+        await sandbox.environment(1).write(str(TRUSTED_KEYS), host.adb.public_key)
+        device = await host.create("android")
+        machine, dark = device.bind(1), task(tmp_path / "dark", "DarkTheme", DARK)
+        await machine.prepare(dark)
+        assert (await machine.evaluate()).score == 0
+        await play(machine, dark)
+        assert (await machine.evaluate()).score == 1
+        await device.reset()  # the lease ends, and the package undoes its task
+        state = json.loads(await sandbox.environment(1).read(str(STATE_FILE)) or "")
+        assert state["settings"]["theme"] == "light"
+        await device.bind(2).prepare(Task(id="plain", instruction="Do.", platform="phone"))
+        assert (await device.bind(2).evaluate()).success is None
+    finally:
+        await host.close()
 
 
 async def test_a_task_that_the_package_does_not_have_is_refused(
