@@ -1,7 +1,8 @@
 """Published benchmarks as task sources: `./pilothouse bench benchmarks`.
 
 Each adapter plays small tasks of our own in its benchmark's form, on real machines: by an oracle, by one that does
-nothing, by exploits, and through outages. The last line is one JSON object; docs/benchmark-tasks.md says what is what.
+nothing, by exploits, and through outages. The last line is one JSON object;
+docs/guides/researcher/benchmark-tasks.md says what its keys mean.
 """
 
 import argparse

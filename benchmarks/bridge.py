@@ -1,7 +1,7 @@
 """The bridge's figures on this machine, with its peers' methods beside it: `./pilothouse bench bridge`.
 
 Leases and chaos are of simulated machines, everything else of real desktops. One JSON object is the last line;
-docs/bridge.md says what its keys mean.
+docs/architecture/bridge.md says what its keys mean.
 """
 
 import argparse

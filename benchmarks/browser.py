@@ -1,7 +1,7 @@
 """The browser sandbox's figures on this machine, with BrowserGym and plain Playwright beside it:
 `./pilothouse bench browser`.
 
-One JSON object is the last line; docs/benchmarks.md says what its keys mean.
+One JSON object is the last line; docs/research/benchmarks/browser-sandbox.md says what its keys mean.
 """
 
 import argparse

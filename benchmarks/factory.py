@@ -2,8 +2,8 @@
 
 Parts: scores of applications (`design`), near duplicates and drafts of a small language model (`drafts`), browsing
 questions and a reader that answers them from screenshots (`questions`), tasks made of sites (`sites`), games that a
-language model wrote (`games`), the refill of a pool (`refill`). One JSON object is the last line; docs/benchmarks.md
-says what its keys mean.
+language model wrote (`games`), the refill of a pool (`refill`). One JSON object is the last line;
+docs/research/benchmarks/task-factory.md says what its keys mean.
 """
 
 import argparse

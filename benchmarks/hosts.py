@@ -1,6 +1,7 @@
 """Many hosts and the web tier: `./pilothouse bench hosts`.
 
-One JSON object is the last line; docs/scaling.md says what its keys mean. What this machine cannot run is null.
+One JSON object is the last line; docs/guides/operator/scaling.md says what its keys
+mean. What this machine cannot run is null.
 """
 
 import argparse

@@ -1,6 +1,7 @@
 """The state of the source code: `./pilothouse bench house`. It reads files only and takes seconds.
 
-Findings are listed on standard error. The last line is one JSON object; docs/benchmarks.md says what its keys are.
+Findings are listed on standard error. The last line is one JSON object; docs/research/benchmarks/source-code.md says
+what its keys are.
 """
 
 import argparse

@@ -1,9 +1,9 @@
 """Everything is killed while people work: `./pilothouse bench kills [--seed N] [--kills N] [--long]`.
 
-A whole platform with two web processes and two workers, real desktops, terminals and browsers, and scripted annotators
-who act through the desk's WebSocket. Every process is killed or frozen in an order drawn by the seed, and witnesses
-inside the machines record what was really done. One JSON object is the last line; docs/benchmarks.md says what its
-keys mean.
+A whole platform with two web processes and two workers, real desktops, terminals and browsers, and scripted
+annotators who act through the desk's WebSocket. Every process is killed or frozen in an order drawn by the seed, and
+witnesses inside the machines record what was really done. One JSON object is the last line;
+docs/research/benchmarks/kills.md says what its keys mean.
 """
 
 import argparse

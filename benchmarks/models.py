@@ -1,6 +1,6 @@
 """How models' replies are read, what providers' answers become, and what probes find: `./pilothouse bench models`.
 
-One JSON object is the last line; docs/benchmarks.md says what its keys mean.
+One JSON object is the last line; docs/research/benchmarks/models.md says what its keys mean.
 """
 
 import argparse

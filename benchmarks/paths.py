@@ -1,8 +1,8 @@
 """How long the way of an act and of a rollout is: `./pilothouse bench paths [--without-rollout]`.
 
 One act goes through a whole platform with a real desktop, and one cycle of the toy flywheel runs; a tracer in every
-process says which project files they enter. One JSON object is the last line; docs/benchmarks.md says what its keys
-mean.
+process says which project files they enter. One JSON object is the last line; docs/research/benchmarks/act-path.md
+says what its keys mean.
 """
 
 import argparse

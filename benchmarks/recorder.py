@@ -2,7 +2,7 @@
 
 `--only-speech` and `--spoken-parts N` are for the part with voice. A real X server, inputs whose times are known,
 windows that must not be recorded, a recorder that is killed, an upload that breaks off, somebody who thinks aloud. One
-JSON object is the last line; docs/benchmarks.md says what its keys mean.
+JSON object is the last line; docs/research/benchmarks/recorder.md says what its keys mean.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """What reviewers, researchers and admins need, over much data: `./pilothouse bench rooms [--only PART ...]`.
 
 It starts two whole installations with painted machines and drives Chromium. The last line is one JSON object;
-docs/benchmarks.md says what its keys mean.
+docs/research/benchmarks/rooms.md says what its keys mean.
 """
 
 import argparse

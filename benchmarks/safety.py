@@ -1,8 +1,8 @@
 """Attacks on a whole platform: `./pilothouse bench safety [--only PART ...] [--keep FOLDER]`.
 
 Strangers, tokens, pages of other origins, people without a right and programs in machines try what they must not do;
-known secrets are looked for where they must not be. One JSON object is the last line; docs/benchmarks.md says what
-its keys mean.
+known secrets are looked for where they must not be. One JSON object is the last line;
+docs/research/benchmarks/safety.md says what its keys mean.
 """
 
 import argparse

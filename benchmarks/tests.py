@@ -1,7 +1,7 @@
 """The whole test run in a fresh clone: `./pilothouse bench tests [--keep FOLDER]`.
 
 It clones the present commit, runs `./pilothouse test` there, then `./pilothouse check` without the caches of the first
-run. The last line is one JSON object; docs/benchmarks.md says what its keys are.
+run. The last line is one JSON object; docs/research/benchmarks/test-run.md says what its keys are.
 """
 
 import argparse

@@ -19,7 +19,7 @@ from benchmarks.parts.figures import print_figures, print_progress
 from benchmarks.parts.tutorial.checkout import make_checkout
 from benchmarks.parts.tutorial.page import Block, read_blocks
 
-PAGES = {False: ROOT / "docs" / "tutorial.md", True: ROOT / "docs" / "tutorial-ppo.md"}
+PAGES = {False: ROOT / "docs" / "tutorial" / "annotation-to-policy.md", True: ROOT / "docs" / "tutorial" / "ppo.md"}
 BLOCK_SECONDS = 1_800.0
 """Longest time a block may take."""
 POLL_SECONDS = 0.2

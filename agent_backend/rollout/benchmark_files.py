@@ -1,4 +1,4 @@
-"""Files and folders of published benchmarks as tasks; see docs/benchmark-tasks.md for the forms."""
+"""Files and folders of published benchmarks as tasks; see docs/guides/researcher/benchmark-tasks.md for the forms."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

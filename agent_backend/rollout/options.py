@@ -60,7 +60,7 @@ def add_expert_task_options(parser: argparse.ArgumentParser) -> None:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """All that says what is attempted, and by whom."""
     add_task_options(parser)
-    where = parser.add_argument_group("cluster", "attempts as tasks of a Ray cluster: docs/cluster.md")
+    where = parser.add_argument_group("cluster", "attempts as tasks of a Ray cluster: docs/guides/operator/cluster.md")
     where.add_argument("--ray", help="its address, or auto")
     where.add_argument("--ray-cpus", type=float, default=1, help="processors that Ray sets aside for an attempt")
     who = parser.add_argument_group("policy", "the model's key is read from PILOTHOUSE_POLICY_API_KEY")
@@ -99,7 +99,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def add_stream_options(parser: argparse.ArgumentParser) -> None:
     """Options of attempts that stream to a trainer."""
-    stream = parser.add_argument_group("stream", "attempts for a trainer, each in its own folder: docs/rl.md")
+    stream = parser.add_argument_group(
+        "stream", "attempts for a trainer, each in its own folder: docs/guides/researcher/reinforcement.md"
+    )
     stream.add_argument(
         "--stream",
         type=Path,
@@ -117,7 +119,11 @@ def add_reward_options(parser: argparse.ArgumentParser) -> None:
     """What says who decides the rewards of attempts that no verifier judges."""
     rewards = parser.add_argument_group("rewards", f"a judge's key is read from {KEY_VARIABLE} by default")
     rewards.add_argument(
-        "--judges", type=parse_judges, default=RewardJudges(judges=()), metavar="FILE", help="JSON: docs/judging.md"
+        "--judges",
+        type=parse_judges,
+        default=RewardJudges(judges=()),
+        metavar="FILE",
+        help="JSON: docs/guides/researcher/judging.md",
     )
 
 

@@ -110,7 +110,7 @@ class Pilothouse:
     def export_start(
         self, filters: dict[str, Any] | None = None, plan: dict[str, Any] | None = None, *, destination: str = ""
     ) -> ExportOut:
-        """Ask for an export; filters and plan are as docs/exports.md says."""
+        """Ask for an export; filters and plan are as docs/guides/researcher/exports.md says."""
         body = {"filters": filters or {}, "plan": plan or {}, "destination": destination or None}
         return _validate(ExportOut, self._connection.post("/exports", body))
 
@@ -143,8 +143,10 @@ class Pilothouse:
     def import_start(
         self, file: Path, *, pool: str = "", form: str = "", progress: ProgressCallback = lambda *_: None
     ) -> ImportOut:
-        """Upload a zip, a tar or lines of trajectories, or a folder, which is zipped first; docs/exports.md says of
-        which formats. The upload is in parts: one that broke off, also in an earlier process, is resumed.
+        """Upload a zip, a tar or lines of trajectories, or a folder, which is zipped first.
+
+        docs/guides/researcher/imports.md lists the formats. The upload is in parts: one that broke off, also in an
+        earlier process, is resumed.
 
         Args:
             progress: Hears how many bytes arrived, and of how many.
@@ -182,7 +184,7 @@ class Pilothouse:
         return REVISIONS_ADAPTER.validate_python(self._connection.get("/policies"))
 
     def policy_register(self, **revision: Any) -> RevisionOut:
-        """Register a revision; the very same one again changes nothing. Fields: docs/policies.md."""
+        """Register a revision; the very same one again changes nothing. Fields: docs/guides/admin/policies.md."""
         return _validate(RevisionOut, self._connection.post("/policies", revision, repeatable=True))
 
     def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:

@@ -24,7 +24,7 @@ BUNDLED_SETTINGS: JsonObject = {
     },
     **{"muon_rate": 0.0015, "adam_rate": 0.00015, "tower": False},
 }
-"""Those of the experiments with the bundled policy (docs/experiments.md)."""
+"""Those of the experiments with the bundled policy (docs/research/experiments/index.md)."""
 Missing = Literal["policy", "checkpoint", "suite", "gate"]
 
 

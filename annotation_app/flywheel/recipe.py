@@ -218,7 +218,9 @@ class GateTrials(FrozenModel):
     tasks: tuple[Annotated[str, StringConstraints(max_length=100, pattern=r"^[a-z0-9_-]+$")], ...] = ()
     """Of the suite or the source, by name; none: all of them."""
     source: Annotated[str, StringConstraints(max_length=500, pattern=r"^[^\x00-\x1f]*$")] = ""
-    """In place of the suite: a file, a folder or an archive of tasks, where the cycle runs; see docs/tasks.md."""
+    """In place of the suite: a file, a folder or an archive of tasks, where the cycle runs.
+
+    See docs/guides/researcher/tasks.md."""
     image: Annotated[str, StringConstraints(max_length=100, pattern=r"^[a-z0-9_.:-]*$")] = ""
     """The machines of a source; empty: those of its tasks' platforms."""
     first_seed: Annotated[int, Field(ge=0)] = 1_000_000

@@ -1,4 +1,4 @@
-"""Tasks of every source that rollouts take (docs/tasks.md), for pools."""
+"""Tasks of every source that rollouts take (docs/guides/researcher/tasks.md), for pools."""
 
 import argparse
 import asyncio

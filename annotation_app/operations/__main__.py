@@ -305,7 +305,7 @@ def _parser() -> argparse.ArgumentParser:
     add("check", _check, "format, lint, types, import rules, quick tests: what a commit must pass")
     types = add("types", _types, "write the TypeScript types made from the Python ones")
     types.add_argument("--check", action="store_true", help="write nothing, fail when they are stale")
-    about = "write docs/glossary.md from docs/glossary.toml"
+    about = "write docs/concepts/glossary.md from docs/concepts/glossary.toml"
     words = add("glossary", _glossary, about, environment=EnvironmentRequirement.ANY)
     words.add_argument("--check", action="store_true", help="write nothing; list retired words that identifiers carry")
     site = add("docs", docs, "build the documentation's site and serve it, until Ctrl-C")
@@ -350,14 +350,14 @@ def _parser() -> argparse.ArgumentParser:
     replies = add(
         "parse", program_commands.parse_replies, "read replies of models, JSON Lines in and out", environment=present
     )
-    replies.add_argument("--dialect", required=True, help="how the model writes actions (docs/vocabulary.md)")
+    replies.add_argument("--dialect", required=True, help="how the model writes actions (docs/reference/dialects.md)")
     replies.add_argument("--size", required=True, help="the picture the model saw, such as 1920x1080 (pixels)")
     replies.add_argument("--finish-reason", help="why the server stopped, for lines that name none")
     about = "try a model: what it sees, which dialect reads it, where its points land; its last line is one JSON object"
     probe = add("probe", program_commands.probe, about, environment=present)
     probe.add_argument("server", help="the address of its OpenAI-compatible API, ending in /v1")
     probe.add_argument("--model", required=True, help="what the server calls it")
-    probe.add_argument("--dialect", required=True, help="how it writes actions (docs/vocabulary.md)")
+    probe.add_argument("--dialect", required=True, help="how it writes actions (docs/reference/dialects.md)")
     probe.add_argument("--screens", choices=("desktop", "small"), default="desktop", help="what it is shown (desktop)")
     osworld = add(
         "osworld", program_commands.osworld, "install OSWorld's own package, which judges its task files (1.3 GB)"
@@ -379,7 +379,10 @@ def _parser() -> argparse.ArgumentParser:
         "simulate-annotator", program_commands.simulate_annotator, about, takes_rest=True, environment=present
     )
     simulated.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the running installation it uses (.data)")
-    about = "where it works; in place of it --tasks SOURCE or --suite NAME, with a rollout's options (docs/tasks.md)"
+    about = (
+        "where it works; in place of it --tasks SOURCE or --suite NAME, with a rollout's options"
+        " (docs/guides/researcher/tasks.md)"
+    )
     simulated.add_argument("--pool", help=about)
     simulated.add_argument("--user", default="annotator", help="the user it signs in as (annotator)")
     simulated.add_argument("--episodes", type=_positive_int, default=1, help="most episodes to annotate (1)")

@@ -105,7 +105,7 @@ def check_namespaces(data: Path) -> Iterator[Finding]:
     if problem:
         hint = (
             "As root: sysctl kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0."
-            " In a container: docs/containers.md"
+            " In a container: docs/guides/operator/containers.md"
         )
         yield Finding("Namespaces", "bad", problem, hint)
     else:

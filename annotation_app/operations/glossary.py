@@ -1,7 +1,7 @@
 """The glossary: one word for each concept, and the retired words that no identifier may carry any more.
 
-`docs/glossary.toml` is the source. `docs/glossary.md` is rendered from it, and `violations` finds retired words in
-identifiers, module names, English messages of the pages and log messages.
+`docs/concepts/glossary.toml` is the source. `docs/concepts/glossary.md` is rendered from it, and `violations` finds
+retired words in identifiers, module names, English messages of the pages and log messages.
 """
 
 import keyword
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-SOURCE = Path("docs", "glossary.toml")
-PAGE = Path("docs", "glossary.md")
+SOURCE = Path("docs", "concepts", "glossary.toml")
+PAGE = Path("docs", "concepts", "glossary.md")
 PYTHON_ROOTS = (
     "protocol",
     "agent_backend",
@@ -126,7 +126,7 @@ def render(terms: list[Term]) -> str:
         "Each concept has one word in code, database, API, pages and documentation. The right column lists the words",
         "that earlier versions used. No identifier carries them any more; a test checks it.",
         "",
-        "This page is generated from `docs/glossary.toml` by `./pilothouse glossary`.",
+        "This page is generated from `docs/concepts/glossary.toml` by `./pilothouse glossary`.",
         "",
         "| Term | Meaning | Replaces |",
         "| --- | --- | --- |",

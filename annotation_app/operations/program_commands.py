@@ -19,7 +19,9 @@ from annotation_app.operations.runtime.stack import ROOT
 
 TRAINER_PROGRAMS = ("serve", "nano", "toy")
 """Programs of the trainer beside the commands of `python -m trainer`."""
-SOURCE_HINT = "Tasks are chosen as rollouts choose them: --task, --level, --seeds, --image, … (docs/tasks.md)."
+SOURCE_HINT = (
+    "Tasks are chosen as rollouts choose them: --task, --level, --seeds, --image, … (docs/guides/researcher/tasks.md)."
+)
 MANAGE_TIMEOUT_SECONDS = 600.0
 """Longest time of a command of `manage.py`; `ensure_pool` asks the bridge for every task."""
 

@@ -19,7 +19,7 @@ class RefillSettings(FrozenModel):
     waiting_per_kind: Annotated[int, Field(ge=1, le=MAX_WAITING)] = 5
     """A kind gets tasks while fewer of it wait."""
     need_at_least: Annotated[float, Field(ge=0, le=1)] = 0.5
-    """Need (0 to 1, docs/policies.md) from which a kind counts as failing."""
+    """Need (0 to 1, docs/guides/admin/gates.md) from which a kind counts as failing."""
 
 
 class RefillEntry(FrozenModel):

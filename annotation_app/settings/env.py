@@ -160,7 +160,7 @@ REQUIRED_FIELDS = (
 )
 FORMER_NAME_WARNING = (
     "PILOTHOUSE_SECRET ends with the next release, since every bridge knows it:"
-    " set PILOTHOUSE_BRIDGE_MASTER_KEY, and PILOTHOUSE_BRIDGE_KEYS of each bridge (docs/bridge.md, Keys)"
+    " set PILOTHOUSE_BRIDGE_MASTER_KEY, and PILOTHOUSE_BRIDGE_KEYS of each bridge (docs/architecture/bridge.md, Keys)"
 )
 MIN_SECRET_CHARACTERS = 32
 """Characters of a secret that cannot be guessed."""

@@ -41,7 +41,7 @@ LEARNING = {
     **{"shown": 1.0, "batch": 8, "spelled": 2, "warmup": 5, "bfloat16": True, "keep_every": 1_000},
     **{"muon_rate": 0.0015, "adam_rate": 0.00015, "tower": False},
 }
-"""Chosen beside the experiment, on pages of its own (docs/experiments.md)."""
+"""Chosen beside the experiment, on pages of its own (docs/research/experiments/simulated-annotators.md)."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """Reads replies of models as a program: JSON Lines in, JSON Lines out (`./pilothouse parse`).
 
 Each line is `{"id", "reply", "reasoning"?, "finish_reason"?}`. Each answer is `{"id", "actions", "thought"}`, or
-`{"id", "error", "message"}` with a code of `docs/vocabulary.md`; a line that is no such object has the code `bad_line`.
+`{"id", "error", "message"}` with a code of `docs/reference/dialects.md`; a line that is no such object has the code
+`bad_line`.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Recorded input as actions of the vocabulary: clicks, drags, scrolls, typed text and hotkeys. Pure functions."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import dist
 from typing import Annotated, Any, Literal
@@ -29,6 +29,8 @@ MAX_DRAG_POINTS = 64
 DOUBLE_CLICK_NS = 400_000_000
 SCROLL_PAUSE_NS = 700_000_000
 TYPING_PAUSE_NS = 2_000_000_000
+COMPOSING_PAUSE_NS = 10_000_000_000
+"""How long somebody may look for a character between two keys of an input method."""
 MAX_CLICKS = 3
 BUTTONS: dict[int, Any] = {1: "left", 2: "middle", 3: "right", 8: "back", 9: "forward"}
 DRAG_BUTTONS = ("left", "middle", "right")
@@ -74,6 +76,13 @@ class KeyEvent(_Input):
     text: str = ""
 
 
+class InsertionEvent(_Event):
+    """A program told that this text was typed into it, by keys or by an input method that took the keys."""
+
+    kind: Literal["text.inserted"]
+    text: Annotated[str, StringConstraints(min_length=1, max_length=500)]
+
+
 class ScreenshotEvent(_Event):
     """A picture of the screen was taken, `damaged_ns` after it had changed."""
 
@@ -97,7 +106,8 @@ class NoteEvent(_Event):
 
 
 RecordedEvent = Annotated[
-    PointerEvent | WheelEvent | KeyEvent | ScreenshotEvent | MarkEvent | NoteEvent, Field(discriminator="kind")
+    PointerEvent | WheelEvent | KeyEvent | InsertionEvent | ScreenshotEvent | MarkEvent | NoteEvent,
+    Field(discriminator="kind"),
 ]
 
 
@@ -124,7 +134,7 @@ class Press:
 def find_acts(events: Iterable[RecordedEvent]) -> list[RecordedAct]:
     """The acts of one stretch without a gap, in order. Keys that mean nothing to the vocabulary are left out."""
     acts: list[RecordedAct] = []
-    for act in _single_acts(events):
+    for act in compose_text(_single_acts(events)):
         joined = _join(acts[-1], act) if acts else None
         if joined is None:
             acts.append(act)
@@ -133,8 +143,60 @@ def find_acts(events: Iterable[RecordedEvent]) -> list[RecordedAct]:
     return [replace(act, action=simplify_action(act.action)) for act in acts]
 
 
-def _single_acts(events: Iterable[RecordedEvent]) -> Iterator[RecordedAct]:
-    """Every click, drag, notch and key by itself."""
+def compose_text(items: Iterable[RecordedAct | InsertionEvent]) -> Iterator[RecordedAct]:
+    """Put what an input method wrote in place of the keys that it took.
+
+    Keys wait until a program tells of their text. What it tells is what the keys write, or a composition: it has
+    characters that none of the waiting keys writes, and they were its keys (letters, candidates, corrections).
+    """
+    waiting: list[RecordedAct] = []
+    for item in items:
+        if isinstance(item, InsertionEvent):
+            if _is_composed(waiting, item):
+                yield RecordedAct(TypeText(text=item.text), waiting[0].started_ns, item.t_ns, item.t_error_ns)
+                waiting = []
+            else:
+                written = _written_keys(waiting, item.text)
+                yield from waiting[:written]
+                waiting = waiting[written:]
+            continue
+        if waiting and (not _may_compose(item) or item.started_ns - waiting[-1].ended_ns > COMPOSING_PAUSE_NS):
+            yield from waiting
+            waiting = []
+        if _may_compose(item):
+            waiting.append(item)
+        else:
+            yield item
+    yield from waiting
+
+
+def _may_compose(act: RecordedAct) -> bool:
+    """Whether an input method may take it: a text, or a key without modifiers that corrects or chooses."""
+    match act.action:
+        case TypeText():
+            return True
+        case PressKeys(keys=(key,)):
+            return key not in MODIFIERS
+    return False
+
+
+def _is_composed(waiting: Sequence[RecordedAct], inserted: InsertionEvent) -> bool:
+    keys = {char for act in waiting if isinstance(act.action, TypeText) for char in act.action.text}
+    return bool(keys) and any(not char.isascii() and char not in keys for char in inserted.text)
+
+
+def _written_keys(waiting: Sequence[RecordedAct], text: str) -> int:
+    """How many of the keys wrote this text, from the first one on; none where they did not write it."""
+    written = ""
+    for count, act in enumerate(waiting, start=1):
+        written += act.action.text if isinstance(act.action, TypeText) else ""
+        if written.endswith(text):
+            return count
+    return 0
+
+
+def _single_acts(events: Iterable[RecordedEvent]) -> Iterator[RecordedAct | InsertionEvent]:
+    """Every click, drag, notch and key by itself, and what programs told of texts."""
     pressed: dict[int, Press] = {}
     lone: KeyEvent | None = None
     for event in events:
@@ -144,6 +206,9 @@ def _single_acts(events: Iterable[RecordedEvent]) -> Iterator[RecordedAct]:
             act = _act(
                 event, ScrollBy(point=_point(event), dx=event.dx, dy=event.dy, unit="notches", keys=event.modifiers)
             )
+        elif isinstance(event, InsertionEvent):
+            yield event
+            continue
         elif isinstance(event, KeyEvent):
             act = _key_act(event, lone)
             lone = event if event.kind == "key.down" and event.key in LONE_MODIFIERS else None

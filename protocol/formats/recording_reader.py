@@ -1,6 +1,6 @@
 """Sessions of the recorder read (`pilothouse-session-1`): each act on the last screenshot before it.
 
-The recorder writes this format and shares no code with it; docs/recorder.md describes it.
+The recorder writes this format and shares no code with it; docs/architecture/recorder.md describes it.
 """
 
 from base64 import b64encode

@@ -9,7 +9,7 @@ from .tray_icon import Choose, Look, TrayIcon
 
 def open_desktop() -> Desktop:
     """The desktop of this session. Raises RecorderError with a code of what is missing: `no_display`, `wayland`,
-    `permission_missing`, `unknown_system` and more; docs/recorder.md lists them."""
+    `permission_missing`, `unknown_system` and more; docs/guides/annotator/recorder.md lists them."""
     if sys.platform == "win32":
         from .win32.desktop import WindowsDesktop
         from .win32.system import WindowsSystem

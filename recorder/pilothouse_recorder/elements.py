@@ -3,6 +3,7 @@ own, so that neither input nor pictures ever wait for another program."""
 
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,7 +21,9 @@ LATEST_NS = 300 * MS
 """An element that is known later than this after the press is not stored: it may be another one by now."""
 FOCUS_SECONDS = 0.05
 """Between two looks at the focus."""
+FOCUS_NS = 50 * MS
 MAX_WAITING = 20
+MAX_INSERTIONS = 1_000
 TITLED = frozenset({"window", "dialog", "titlebar", "pane", "application", "alert"})
 """Roles whose name is the title of a window or a page, which is not stored; a click on one says nothing."""
 MAX_TEXT = 200
@@ -37,6 +40,14 @@ class Element:
     bounds: tuple[int, int, int, int]
 
 
+@dataclass(frozen=True)
+class Insertion:
+    """A text that appeared where the focus is, and when the program told of it."""
+
+    text: str
+    t_ns: int
+
+
 class ElementFinder(Protocol):
     """Asks programs about their elements. Calls take until `deadline_ns` at most, and are made on one thread."""
 
@@ -45,6 +56,9 @@ class ElementFinder(Protocol):
 
     def has_password_focus(self, deadline_ns: int) -> bool:
         """Whether a password field has the focus."""
+
+    def take_insertions(self) -> list[Insertion]:
+        """Texts that were inserted into the element with the focus since the last call, as far as programs told."""
 
     def close(self) -> None:
         """End it."""
@@ -62,6 +76,7 @@ class ElementWatcher:
         self._open_finder = open_finder
         self._wanted: queue.Queue[tuple[Event, int] | None] = queue.Queue(MAX_WAITING)
         self._ended = threading.Event()
+        self._insertions: deque[Insertion] = deque(maxlen=MAX_INSERTIONS)
         self.password_focused = False
         """Whether a password field has the focus."""
         self._thread = threading.Thread(target=self._run, name="elements", daemon=True)
@@ -73,6 +88,11 @@ class ElementWatcher:
             self._wanted.put_nowait((event, pid))
         except queue.Full:
             return  # slow programs have no elements
+
+    def take_insertions(self) -> list[Event]:
+        """Texts that were inserted since the last call, typed or not."""
+        taken = [self._insertions.popleft() for _ in range(len(self._insertions))]
+        return [Event("text.inserted", one.t_ns, "receipt", FOCUS_NS, {"text": one.text}) for one in taken]
 
     def close(self) -> None:
         """End the thread."""
@@ -105,6 +125,9 @@ class ElementWatcher:
             if now_ns() - event.t_ns <= LATEST_NS:
                 self._describe(finder, event, pid)
         self.password_focused = finder.has_password_focus(now_ns() + TIME_BOX_NS)
+        insertions = finder.take_insertions()
+        if not self.password_focused:
+            self._insertions.extend(insertions)
 
     def _describe(self, finder: ElementFinder, event: Event, pid: int) -> None:
         for _ in range(TRIES):

@@ -10,6 +10,7 @@ EventKind = Literal[
     "scroll",
     "key.down",
     "key.up",
+    "text.inserted",
     "screen.frame",
     "gap.begin",
     "gap.end",
@@ -27,7 +28,7 @@ STRUCTURE_KINDS = frozenset({"gap.begin", "gap.end", "clock", "audio.gap"})
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that happened. `data` holds what its kind has: docs/recorder.md lists it."""
+    """One thing that happened. `data` holds what its kind has: docs/architecture/recorder.md lists it."""
 
     kind: EventKind
     t_ns: int

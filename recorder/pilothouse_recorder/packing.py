@@ -44,7 +44,10 @@ def _may_upload_levels(session: Session) -> bool:
 
 
 def needed_events(events: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The events without sound, and without moves of the pointer between acts: only a drag needs its path."""
+    """The events that acts are made of. Sound is left out, moves of the pointer between acts, since only a drag needs
+    its path, and inserted texts where no input method wrote any: keys say the same."""
+    events = list(events)
+    composed = any(not one["text"].isascii() for one in events if one["kind"] == "text.inserted")
     pressed: set[int] = set()
     for event in events:
         match event["kind"]:
@@ -55,6 +58,8 @@ def needed_events(events: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             case "gap.begin":
                 pressed.clear()
             case "audio.chunk":
+                continue
+            case "text.inserted" if not composed:
                 continue
             case "pointer.move" if not pressed:
                 continue

@@ -16,7 +16,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 PROGRAMS = {"nano": "trainer.nano.__main__", "serve": "trainer.serve.__main__", "toy": "trainer.toy.__main__"}
 COMMANDS = [
     pytest.param(words[2:], id=" ".join(words[2:4]))
-    for page in ("tutorial.md", "tutorial-ppo.md")
+    for page in ("tutorial/annotation-to-policy.md", "tutorial/ppo.md")
     for block in read_blocks(DOCS / page)
     for words in map(shlex.split, block.commands)
     if words[:2] == ["./pilothouse", "trainer"]

@@ -1,4 +1,4 @@
-"""Places bridge hosts over a Ray cluster, beside a manager: docs/cluster.md.
+"""Places bridge hosts over a Ray cluster, beside a manager: docs/guides/operator/cluster.md.
 
 python -m vm_bridge.cluster --hosts 3 --cpus 4 --memory 16 --resource machines=1
 """

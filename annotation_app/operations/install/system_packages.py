@@ -90,6 +90,8 @@ ALL_TEST_PACKAGES = (
     SystemPackage("wine64", files=("/usr/lib/wine/wine64",)),
     SystemPackage("qemu-system-x86", programs=("qemu-system-x86_64",)),
     SystemPackage("qemu-utils", programs=("qemu-img",)),
+    SystemPackage("ibus-libpinyin", files=("/usr/share/ibus/component/libpinyin.xml",)),
+    SystemPackage("ibus-gtk3", files=("/usr/lib/*/gtk-3.0/3.0.0/immodules/im-ibus.so",)),
 )
 """What `./pilothouse test --all` starts: almost 1 GB more."""
 BENCHMARK_PACKAGES = (

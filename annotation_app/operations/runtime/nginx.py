@@ -271,7 +271,7 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--web", required=True, action="append", help="host:port of a web process; repeat for each")
     parser.add_argument(
         "--bridge", default=[], action="append", dest="bridges",
-        help="host:port of the bridge; of several label=host:port each, see docs/deploy.md",
+        help="host:port of the bridge; of several label=host:port each, see docs/guides/operator/several-hosts.md",
     )  # fmt: skip
     parser.add_argument(
         "--vnc", default=[], action="append", dest="gateways", help="host:port of the VNC gateway, in the same way"

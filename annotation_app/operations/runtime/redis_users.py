@@ -1,6 +1,7 @@
 """Redis users: which keys, channels and commands each program of an installation may use.
 
-This file imports the standard library alone: the command in docs/deploy.md loads it without the packages of Pilothouse.
+This file imports the standard library alone: the command in docs/guides/operator/several-hosts.md loads it without the
+packages of Pilothouse.
 Redis checks the same rules inside Lua scripts.
 """
 

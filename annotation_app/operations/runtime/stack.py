@@ -67,7 +67,7 @@ class PlatformStack:
         return Redis(self.data / "redis", self.ports.redis, secrets.redis, secrets.redis_platform, secrets.redis_bridge)
 
     def environment(self) -> dict[str, str]:
-        """What every program reads; docs/wire.md names the variables."""
+        """What every program reads; docs/reference/wire.md names the variables."""
         ports = self.ports
         names = list(dict.fromkeys(("localhost", LOOPBACK, self.host)))
         # Where every browser is on this machine, WebRTC needs no network.

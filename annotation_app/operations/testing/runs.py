@@ -60,7 +60,7 @@ class TestRun:
         return OutcomeCounts.total(outcome.results for outcome in self.outcomes)
 
     def summary(self) -> dict[str, Any]:
-        """The figures that `./pilothouse bench tests` prints; docs/benchmarks.md says what each is."""
+        """The figures that `./pilothouse bench tests` prints, as docs/research/benchmarks/test-run.md explains them."""
         results, moved = self.results, Counter(self.timing.moved.values())
         tests = results.passed + results.failed + results.skipped.total()
         return {

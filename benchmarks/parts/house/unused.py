@@ -51,7 +51,7 @@ NAMES = [
     "handle_*",
     "hurry",
 ]
-PUBLIC_API = ("docs/wire.md", "docs/client.md", "docs/gym.md")
+PUBLIC_API = ("docs/reference/wire.md", "docs/guides/researcher/client.md", "docs/guides/researcher/gym.md")
 """Pages whose code is called from outside the repository."""
 
 

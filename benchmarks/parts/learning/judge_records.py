@@ -10,7 +10,7 @@ from protocol.evaluation.calibration import Calibration, calibrate
 from protocol.evaluation.statistics import wilson_rate
 
 RECORDS = Path(__file__).with_name("judge_records.jsonl")
-"""Those of the run that docs/experiments.md tells of."""
+"""Those of the run that docs/research/experiments/small-judge.md tells of."""
 THRESHOLD = 0.5
 """From this score on a judge believes an attempt. It was not chosen by these attempts."""
 RESAMPLES = 2_000

@@ -69,6 +69,10 @@ COUNTERPARTS: Mapping[str, Mapping[str, str]] = {
 """By model and what Django's admin lets a superuser do with it, the call of a page that does the same."""
 
 
+NO_GUIDES = frozenset({"adr", "generated"})
+"""Folders whose pages do not tell people to make a call: decisions, and the list of all routes."""
+
+
 def measure_reach() -> dict[str, object]:
     """Count and name what has no page. Django must be set up."""
     routes = _routes()
@@ -79,7 +83,9 @@ def measure_reach() -> dict[str, object]:
             if ".test." not in path.name and not {*path.relative_to(SOURCES).parts} & {*NO_PAGES}
         }
     )
-    guides = named_calls(path.read_text() for path in sorted((ROOT / "docs").glob("*.md")))
+    guides = named_calls(
+        path.read_text() for path in sorted((ROOT / "docs").glob("**/*.md")) if not {*path.parts} & NO_GUIDES
+    )
     only_admin = admin_only(_admin_verbs(), COUNTERPARTS, routes, pages)
     only_api = find_unused(routes, pages | guides)
     return {

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.anyio
 MOST_SESSIONS = 6
 """Of the server that these checks are run against."""
 KNOWN_FAILURES = {"test_exec_as_user": "a machine has one user, and none becomes root"}
-"""Each with its reason, as `docs/environments.md` has it."""
+"""Each with its reason, as `docs/guides/researcher/environments.md` has it."""
 
 
 @pytest.fixture(scope="module")

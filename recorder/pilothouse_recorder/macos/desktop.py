@@ -8,7 +8,7 @@ from typing import Any
 
 from ..clocks import MS, now_ns
 from ..desktop import OWN_CLASS, Input, Picture
-from ..elements import Element, ElementWatcher
+from ..elements import Element, ElementWatcher, Insertion
 from ..errors import RecorderError
 from ..events import Event
 from ..exclusions import WindowInfo
@@ -200,6 +200,10 @@ class AccessibilityFinder:
         """The element at a pixel of the picture."""
         found = self._calls.element_at(*self._layout().point(x, y))
         return None if found is None or now_ns() > deadline_ns + MS else self._describe(found)
+
+    def take_insertions(self) -> list[Insertion]:
+        """Nothing: keys already have the text that they write."""
+        return []
 
     def has_password_focus(self, deadline_ns: int) -> bool:
         """Whether the element with the focus is a password field."""

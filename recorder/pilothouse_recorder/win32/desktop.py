@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ..clocks import MS, WRAP, ClockSample, ServerClock, now_ns
 from ..desktop import OWN_CLASS, Input, Picture
-from ..elements import Element, ElementWatcher
+from ..elements import Element, ElementWatcher, Insertion
 from ..errors import RecorderError
 from ..events import Event
 from ..exclusions import WindowInfo
@@ -173,6 +173,10 @@ class AutomationFinder:
         left, top = self._layout().point(x, y)
         found = self._calls.element_at(int(left), int(top))
         return None if found is None or now_ns() > deadline_ns else self._describe(found)
+
+    def take_insertions(self) -> list[Insertion]:
+        """Nothing: keys already have the text that they write."""
+        return []
 
     def has_password_focus(self, deadline_ns: int) -> bool:
         """Whether the element with the focus is a password field."""

@@ -5,13 +5,17 @@ from typing import Any
 
 from ..clocks import MS, SECOND, now_ns
 from ..dbus.connection import BUS, BUS_PATH, Connection, DBusError, session_address
-from ..elements import Element
+from ..elements import Element, Insertion
 
 ACCESSIBLE, COMPONENT = "org.a11y.atspi.Accessible", "org.a11y.atspi.Component"
 REGISTRY, REGISTRY_PATH = "org.a11y.atspi.Registry", "/org/a11y/atspi/registry"
 ROOT, NOTHING = "/org/a11y/atspi/accessible/root", "/org/a11y/atspi/null"
 FOCUS_EVENT = "object:state-changed:focused"
 FOCUS_RULE = "type='signal',interface='org.a11y.atspi.Event.Object',member='StateChanged',arg0='focused'"
+TEXT_EVENT = "object:text-changed:insert"
+TEXT_RULE = "type='signal',interface='org.a11y.atspi.Event.Object',member='TextChanged'"
+INSERT, BY_THE_PROGRAM = "insert", ":system"
+"""What happened to a text, and who did it: some programs tell that they did it themselves."""
 PASSWORD_ROLE = 40
 ACTIVE, FOCUSED = 1, 12
 """Bits of an element's state."""
@@ -63,13 +67,16 @@ class AccessibilityFinder:
         self._bus = bus
         self._programs: dict[int, str] = {}
         self._listed_ns = -LIST_NS
+        self._focused: Place | None = None
         self._password: Place | None = None
         self._verified_ns = 0
-        bus.call(BUS, BUS_PATH, BUS, "AddMatch", "s", FOCUS_RULE)
-        try:
-            bus.call(REGISTRY, REGISTRY_PATH, REGISTRY, "RegisterEvent", "sass", FOCUS_EVENT, [], "")
-        except DBusError:  # before version 2.36
-            bus.call(REGISTRY, REGISTRY_PATH, REGISTRY, "RegisterEvent", "s", FOCUS_EVENT)
+        self._insertions: list[Insertion] = []
+        for rule, event in ((FOCUS_RULE, FOCUS_EVENT), (TEXT_RULE, TEXT_EVENT)):
+            bus.call(BUS, BUS_PATH, BUS, "AddMatch", "s", rule)
+            try:
+                bus.call(REGISTRY, REGISTRY_PATH, REGISTRY, "RegisterEvent", "sass", event, [], "")
+            except DBusError:  # before version 2.36
+                bus.call(REGISTRY, REGISTRY_PATH, REGISTRY, "RegisterEvent", "s", event)
 
     def element_at(self, x: int, y: int, pid: int, deadline_ns: int) -> Element | None:
         """The innermost element of this program at a point of the screen. Raises DBusError where the bus has gone."""
@@ -85,19 +92,39 @@ class AccessibilityFinder:
     def has_password_focus(self, deadline_ns: int) -> bool:
         """Whether a password field has the focus, by what programs told. Raises DBusError where the bus has gone."""
         for signal in self._bus.process():
+            place = (signal.sender, signal.path)
             if signal.member == "StateChanged" and signal.body[:1] == ("focused",):
-                self._note_focus((signal.sender, signal.path), bool(signal.body[1]), deadline_ns)
+                self._note_focus(place, bool(signal.body[1]), deadline_ns)
+            elif signal.member == "TextChanged" and self._has_focus(place, deadline_ns):
+                self._note_text(signal.body)
         if self._password is not None and now_ns() - self._verified_ns > VERIFY_NS:
             self._verified_ns = now_ns()
             if not self._is_focused(self._password, deadline_ns):
                 self._password = None
         return self._password is not None
 
+    def take_insertions(self) -> list[Insertion]:
+        """Texts that were inserted into the element with the focus, as `has_password_focus` heard of them."""
+        taken, self._insertions = self._insertions, []
+        return taken
+
     def close(self) -> None:
         """End the connection."""
         self._bus.close()
 
+    def _has_focus(self, place: Place, deadline_ns: int) -> bool:
+        """Whether what is typed goes there; a program is asked once, for the focus from before the recording."""
+        if self._focused is None and self._is_focused(place, deadline_ns):
+            self._focused = place
+        return place == self._focused
+
+    def _note_text(self, body: tuple[Any, ...]) -> None:
+        kind, text = body[0], getattr(body[3], "value", body[3]) if len(body) > 3 else ""
+        if str(kind).startswith(INSERT) and not str(kind).endswith(BY_THE_PROGRAM) and isinstance(text, str) and text:
+            self._insertions.append(Insertion(text, now_ns()))
+
     def _note_focus(self, place: Place, gained: bool, deadline_ns: int) -> None:
+        self._focused = place if gained else None if place == self._focused else self._focused
         if not gained:
             self._password = None if place == self._password else self._password
             return

@@ -14,6 +14,7 @@ from ..elements import ElementWatcher
 from ..errors import RecorderError
 from ..events import Event
 from ..exclusions import WindowInfo
+from ..insertions import InsertionFilter
 from ..terminal_echo import asks_for_password
 from .accessibility import open_finder
 from .inputs import FocusNotice, InputListener, RawInput
@@ -49,6 +50,7 @@ class X11Desktop:
         self._clock = ServerClock(self._windows.sample_clock())
         self._interpreter = InputInterpreter(self._windows.key_mapping)
         self._elements = ElementWatcher(open_finder)
+        self._insertions = InsertionFilter()
         self._windows.sync()
         self._own_focused = self._windows.focused[0] == OWN_CLASS
         self._keys_follow_pointer = self._windows.keys_follow_pointer
@@ -106,7 +108,8 @@ class X11Desktop:
                     self._own_focused = one.focused
             else:
                 inputs.append(self._interpret(one))
-        return inputs
+                self._note_typing(inputs[-1])
+        return inputs + [Input(one) for one in self._elements.take_insertions() if self._insertions.take(one)]
 
     @_needs_server
     def take_damage(self) -> bool:
@@ -167,6 +170,10 @@ class X11Desktop:
             hotkey_of(one, self._windows.key_mapping(one.detail)),
             own=one.type in (KEY_PRESS, KEY_RELEASE) and self._is_own_key(one),
         )
+
+    def _note_typing(self, one: Input) -> None:
+        if one.event is not None and not one.own:
+            self._insertions.note(one.event)
 
     def _is_own_key(self, one: RawInput) -> bool:
         return self._own_focused or (self._keys_follow_pointer and self._windows.is_own_at(one.x, one.y))

@@ -93,7 +93,7 @@ class Stack:
         return self._compose("exec", "-T", *given, service, *words, patience=300)
 
     def manage(self, *words: str, **environment: str) -> str:
-        """The same of `manage.py`, as docs/deploy.md has it."""
+        """The same of `manage.py`, as docs/guides/operator/deploy.md has it."""
         return self.run("worker", "entrypoint", "python3", "manage.py", *words, **environment)
 
     def query(self, statement: str) -> str:
@@ -110,7 +110,7 @@ class Stack:
         return self._compose("logs", "--no-color", "--tail", "40", patience=120)
 
     def backup(self, folder: Path) -> None:
-        """As docs/deploy.md has it."""
+        """As docs/guides/operator/deploy.md has it."""
         self._script("backup.sh", folder)
 
     def restore(self, folder: Path) -> None:

@@ -19,6 +19,8 @@ from recorder.pilothouse_recorder.dbus.wire import Variant
 from recorder.pilothouse_recorder.sessions import open_session
 from tests.waiting import wait_until
 
+CTRL, SHIFT = 0xFFE3, 0xFFE1
+
 
 @pytest.fixture
 def form(
@@ -122,3 +124,27 @@ def open_events(running: RecorderProcess) -> list[dict[str, Any]]:
     """The events that are stored now."""
     lines = [line for path in sorted(running.folder.glob("events-*.jsonl")) for line in path.read_bytes().splitlines()]
     return [json.loads(line) for line in lines]
+
+
+def test_text_that_an_input_method_composed_is_stored(
+    form: tuple[RecorderProcess, tuple[int, int]], desktop: Desktop
+) -> None:
+    running, (left, top) = form
+
+    def inserted() -> list[str]:
+        running.wait_stored()
+        return [one["text"] for one in open_events(running) if one["kind"] == "text.inserted"]
+
+    def typed() -> bool:
+        desktop.click(left + 150, top + 150)
+        desktop.type("x")
+        return bool(inserted())
+
+    wait_until(typed)  # the program tells of its texts
+    desktop.press(CTRL, SHIFT, ord("u"))
+    desktop.type("20ac")  # GTK's own way to compose a character by its number
+    desktop.press(ord(" "))
+    wait_until(lambda: "€" in inserted())
+    running.stop()
+    texts = {one["text"] for one in open_session(running.folder).events if one["kind"] == "text.inserted"}
+    assert texts == {"x", "€"}

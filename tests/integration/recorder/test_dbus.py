@@ -272,7 +272,7 @@ def test_the_innermost_element_under_a_point_is_found(accessible: Accessible) ->
     assert (found.role, found.name, found.bounds) == ("button", "Save", (20, 30, 80, 24))
     assert finder.element_at(900, 900, os.getpid(), now_ns() + SECOND) is None
     assert finder.element_at(25, 35, 1, now_ns() + SECOND) is None
-    assert accessible.registered == ["object:state-changed:focused"]
+    assert accessible.registered == ["object:state-changed:focused", "object:text-changed:insert"]
     finder.close()
 
 

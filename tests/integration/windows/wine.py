@@ -32,7 +32,7 @@ LISTENING = "listening"
 POLL = 0.05
 START_SECONDS, WINE_SECONDS = 120.0, 120.0
 STILL_CARET = '[HKEY_CURRENT_USER\\Control Panel\\Desktop]\n"CursorBlinkRate"="-1"\n'
-"""What docs/windows.md sets once inside."""
+"""What docs/guides/operator/windows.md sets once inside."""
 
 
 @dataclass(frozen=True)

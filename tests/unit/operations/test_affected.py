@@ -145,7 +145,7 @@ def test_documents_affect_those_who_read_them(project: Project) -> None:
         "tests/unit/operations/test_documentation.py",
         "tests/unit/operations/test_documents.py",
     }
-    assert affected("docs/web.md", project) == readers
+    assert affected("docs/architecture/web-app.md", project) == readers
 
 
 def test_a_conftest_affects_what_lies_below(project: Project) -> None:

@@ -57,8 +57,8 @@ def test_a_retired_word_is_found_as_a_whole_word_within_its_scope() -> None:
 
 
 def test_violations_are_found_in_python_typescript_and_module_names(tmp_path: Path) -> None:
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "glossary.toml").write_text(
+    (tmp_path / "docs" / "concepts").mkdir(parents=True)
+    (tmp_path / "docs" / "concepts" / "glossary.toml").write_text(
         '[[term]]\nterm = "result"\nmeaning = "What an action did."\n'
         '[[term.retired]]\nword = "deed"\npattern = "deeds?"\n'
     )
@@ -77,8 +77,8 @@ def test_violations_are_found_in_python_typescript_and_module_names(tmp_path: Pa
 
 
 def test_violations_are_found_in_english_and_log_messages(tmp_path: Path) -> None:
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "glossary.toml").write_text(
+    (tmp_path / "docs" / "concepts").mkdir(parents=True)
+    (tmp_path / "docs" / "concepts" / "glossary.toml").write_text(
         '[[term]]\nterm = "result"\nmeaning = "What an action did."\n'
         '[[term.retired]]\nword = "deed"\npattern = "deeds?"\nprose = "deeds?"\n'
     )

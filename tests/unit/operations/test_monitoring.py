@@ -1,4 +1,4 @@
-"""The alert rules and the dashboard can be read, and name only metrics that docs/metrics.md lists."""
+"""The alert rules and the dashboard can be read, and name only metrics that docs/guides/operator/metrics.md lists."""
 
 import json
 import re
@@ -15,7 +15,7 @@ ROW = re.compile(r"^\| `(pilothouse_\w+)` \| (\w+) \|([^|]*)\|", re.MULTILINE)
 
 def listed() -> dict[str, tuple[str, set[str]]]:
     """Type and labels of every metric that the page lists."""
-    page = (ROOT / "docs" / "metrics.md").read_text()
+    page = (ROOT / "docs" / "guides" / "operator" / "metrics.md").read_text()
     return {name: (kind, set(re.findall(r"`(\w+)`", labels))) for name, kind, labels in ROW.findall(page)}
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from recorder.pilothouse_recorder.clocks import now_ns
-from recorder.pilothouse_recorder.elements import LATEST_NS, MAX_TEXT, MAX_WAITING, Element, ElementWatcher
+from recorder.pilothouse_recorder.elements import LATEST_NS, MAX_TEXT, MAX_WAITING, Element, ElementWatcher, Insertion
 from recorder.pilothouse_recorder.events import Event
 from tests.waiting import wait_until
 
@@ -29,6 +29,9 @@ class Finder:
     def has_password_focus(self, deadline_ns: int) -> bool:
         self.looked += 1
         return False
+
+    def take_insertions(self) -> list[Insertion]:
+        return []
 
     def close(self) -> None:
         self.closed = True

@@ -20,7 +20,9 @@ class Command(BaseCommand):
         parser.add_argument("username", help="the admin in whose name cycles run")
         parser.add_argument("flywheel")
         parser.add_argument("--pool", required=True, help="whose trajectories are learned from (its name)")
-        parser.add_argument("--recipe", type=Path, required=True, help="JSON; docs/flywheel.md says what is in it")
+        parser.add_argument(
+            "--recipe", type=Path, required=True, help="JSON; docs/guides/researcher/flywheel.md says what is in it"
+        )
         parser.add_argument("--every-hours", type=int, help="how often the schedule starts a cycle (never)")
 
     def handle(self, *args: Any, **options: Any) -> None:

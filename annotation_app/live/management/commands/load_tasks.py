@@ -16,7 +16,10 @@ from annotation_app.tasks.services import tasks_load
 
 
 class Command(BaseCommand):
-    help = "Add tasks to a pool: of a file or folder as docs/tasks.md lists them, or those of a suite of the bridge."
+    help = (
+        "Add tasks to a pool: of a file or folder as docs/guides/researcher/tasks.md lists them,"
+        " or those of a suite of the bridge."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool", help="the pool's name")

@@ -52,7 +52,7 @@ describe("what a stage ended with", () => {
   });
 
   it("says which worker can run a cycle that this one cannot train", () => {
-    expect(problemIn("failed", "trainer_missing", "en")).toMatch(/^trainer_missing: .*docs\/deploy\.md/);
+    expect(problemIn("failed", "trainer_missing", "en")).toMatch(/^trainer_missing: .*docs\/guides\/operator\/deploy\.md/);
     expect(problemIn("failed", "trainer_missing", "zh")).toMatch(/^trainer_missing: .*训练器.*继续本轮/);
   });
 

@@ -190,7 +190,7 @@ def test_prometheus_reads_figures_with_an_admin_s_token(world: World, alma: User
 
 
 def test_every_metric_is_in_the_documentation(world: World) -> None:
-    page = (ROOT / "docs" / "metrics.md").read_text()
+    page = (ROOT / "docs" / "guides" / "operator" / "metrics.md").read_text()
     listed = re.findall(r"^\| `(pilothouse_\w+)` \| (\w+) \|([^|]*)\|", page, re.MULTILINE)
     exported = {
         metric.name: (metric.type, {name for sample in metric.samples for name in sample.labels} - {"le"})

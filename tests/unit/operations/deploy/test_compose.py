@@ -1,4 +1,4 @@
-"""The compose file and the images keep the rules of docs/deploy.md."""
+"""The compose file and the images keep the rules of docs/guides/operator/deploy.md."""
 
 import json
 import os
@@ -29,7 +29,7 @@ FROM_DEBIAN: dict[str, dict[str, Any]] = yaml.safe_load((DOCKER / "debian.yaml")
 DOCKERFILE = (DOCKER / "Dockerfile").read_text()
 OURS = {name: each for name, each in SERVICES.items() if "DJANGO_SETTINGS_MODULE" in each.get("environment", {})}
 WRITES_ITS_ROOT = {"postgres", "bridge"}
-"""docs/deploy.md says why."""
+"""docs/guides/operator/deploy.md says why."""
 NAMESPACE_CALLS = {"mount", "umount", "umount2", "pivot_root"}
 """What the bridge needs to make sandboxes, of what programs in them may not call."""
 SILENT = {"migrate"}
@@ -163,7 +163,8 @@ def test_all_that_a_model_server_writes_is_in_a_home_of_its_users_own() -> None:
 def test_vllm_is_the_one_that_is_tested_and_is_told_what_the_docs_say() -> None:
     """Else it penalises repetition, scales pictures in another way than the trainer, and does not fit on a card."""
     assert f"\nARG VLLM=vllm/vllm-openai:v{VLLM}\n" in (DOCKER / "model" / "Dockerfile").read_text()
-    described = (ROOT / "docs" / "serving.md").read_text().partition("    vllm serve ")[2].partition("\n\n")[0]
+    page = (ROOT / "docs" / "guides" / "researcher" / "serving.md").read_text()
+    described = page.partition("    vllm serve ")[2].partition("\n\n")[0]
     words, given = shlex.split(described.replace("\\\n", " "))[1:], shlex.split(SERVICES["vllm"]["command"])
     options = dict(zip(words[::2], words[1::2], strict=True))
     own = {"--served-model-name", "--host", "--port", "--dtype"}
@@ -245,7 +246,9 @@ def test_a_relay_relays_datagrams_only(secrets: Path) -> None:
     lines = (secrets / "turn").read_text().splitlines()
     assert "no-tcp-relay" in lines
     ports = dict(line.split("=") for line in lines if line.startswith(("min-port", "max-port")))
-    assert f"{ports['min-port']}–{ports['max-port']}" in (ROOT / "docs" / "deploy.md").read_text()
+    assert (
+        f"{ports['min-port']}–{ports['max-port']}" in (ROOT / "docs" / "guides" / "operator" / "deploy.md").read_text()
+    )
 
 
 def test_the_proxy_looks_after_the_addresses_of_all_its_servers() -> None:
@@ -268,7 +271,10 @@ def test_the_proxy_is_well_when_a_web_process_answers_through_it() -> None:
 
 
 def test_what_programs_in_desktops_may_write_on_their_host_is_bounded() -> None:
-    """The bridge there is no root, so they may write into the folder of their picture's socket: docs/sandbox.md."""
+    """The bridge there is no root, so they may write into the folder of their picture's socket.
+
+    See docs/architecture/sandbox.md.
+    """
     (shared,) = (each.partition(":")[0] for each in SERVICES["bridge"]["volumes"] if each.endswith(":/tmp"))
     assert f"{shared}:/tmp" in SERVICES["vnc"]["volumes"]
     made = COMPOSE["volumes"][shared]["driver_opts"]

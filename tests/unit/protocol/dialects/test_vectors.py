@@ -93,7 +93,7 @@ def test_the_registry_says_where_each_licence_of_open_weights_was_read() -> None
 
 
 def test_the_documentation_has_the_registrys_table() -> None:
-    table = (ROOT / "docs/policies.md").read_text()
+    table = (ROOT / "docs/reference/dialects.md").read_text()
     for family in FAMILIES:
         fields = (family[key] for key in ("name", "space", "resize", "serving", "licence"))
         name, *rest = fields
