@@ -62,6 +62,9 @@ class AndroidWorldProgram:
         self._groups: ControlGroups | None = None
         self._errors: deque[str] = deque(maxlen=ERROR_LINES)
         self._reading: asyncio.Task[None] | None = None
+        self._asking = asyncio.Lock()
+        self._number = 0
+        """Of the last question."""
 
     async def start(self) -> None:
         """Raises MachineGone where bubblewrap is missing."""
@@ -83,25 +86,32 @@ class AndroidWorldProgram:
         self._reading = asyncio.create_task(self._keep_errors())
 
     async def ask(self, question: Mapping[str, Any], timeout: float = RUN_TIMEOUT_SECONDS) -> dict[str, Any]:
-        """What it answers. Raises ProgramFailed."""
-        process = self._process
-        assert process is not None
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            async with asyncio.timeout(timeout):
-                process.stdin.write(json.dumps(question).encode() + b"\n")
-                await process.stdin.drain()
-                answer = json.loads(await process.stdout.readline())
-        except TimeoutError:
-            raise ProgramFailed(f"it did not answer within {timeout:g} s") from None
-        except (ValueError, ConnectionError):
-            await self.end()
-            errors = "\n".join(self._errors)
-            raise ProgramFailed(explain_start_failure(errors) or errors or "it said nothing") from None
-        if not isinstance(answer, dict):
-            raise ProgramFailed("it answered no object")
-        return answer
+        """What it answers, one question after another. Raises ProgramFailed, and ends a program that stays silent."""
+        async with self._asking:
+            process, self._number = self._process, self._number + 1
+            if process is None or process.stdin is None or process.stdout is None:
+                raise ProgramFailed("it has ended")
+            try:
+                async with asyncio.timeout(timeout):
+                    process.stdin.write(json.dumps({**question, "number": self._number}).encode() + b"\n")
+                    await process.stdin.drain()
+                    return await self._read_answer(process.stdout)
+            except TimeoutError:
+                await self.end()
+                raise ProgramFailed(f"it did not answer within {timeout:g} s") from None
+            except (ValueError, ConnectionError):
+                await self.end()
+                errors = "\n".join(self._errors)
+                raise ProgramFailed(explain_start_failure(errors) or "it said nothing") from None
+
+    async def _read_answer(self, stream: asyncio.StreamReader) -> dict[str, Any]:
+        """The answer to the last question; those to questions that were given up are passed over. Raises ValueError."""
+        while True:
+            answer = json.loads(await stream.readline())
+            if not isinstance(answer, dict):
+                raise ValueError("an answer is an object")
+            if answer.pop("number", None) == self._number:
+                return answer
 
     async def end(self) -> None:
         """End it with all that it started. Idempotent."""

@@ -41,13 +41,14 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_FILE_BYTES, MAX_FILE_BYTES))
     session = TaskSession()
     for line in sys.stdin:
+        asked = json.loads(line)
         try:
-            answer = session.handle(json.loads(line))
+            answer = session.handle(asked)
         except UnsupportedRequest as error:
             answer = {"unsupported": str(error)[:MAX_MESSAGE_CHARACTERS]}
         except Exception as error:  # noqa: BLE001 - whatever a task raises, people are told
             answer = {"failed": describe(error)}
-        answers.write(json.dumps(answer) + "\n")
+        answers.write(json.dumps({**answer, "number": asked["number"]}) + "\n")
         answers.flush()
     os._exit(0)  # threads of libraries keep nobody waiting
 
