@@ -138,7 +138,13 @@ def create_host(config: Config) -> Host:
     make_egress = partial(EgressProxy, public=is_reachable(config.lab_networks))
     hosts: list[Host] = [
         PhoneHost(
-            LocalHost(config.data, SUITES, tools=config.tools, make_egress=make_egress),
+            LocalHost(
+                config.data,
+                SUITES,
+                tools=config.tools,
+                make_egress=make_egress,
+                evaluator=_evaluator_settings(config),
+            ),
             config.data,
             SUITES,
             config.android_world_python,
