@@ -30,6 +30,7 @@ from benchmarks.parts.published.adapters import (
     terminal_bench,
 )
 from benchmarks.parts.published.grader_replies import GRADER_REPLIES, grader_replies_right, reference_reading_right
+from benchmarks.parts.published.phones import android_world
 from benchmarks.parts.published.roles import RuleOfFour
 from benchmarks.parts.published.sealed_attempts import sealed_texts_found
 from vm_bridge.errors import NoMachine
@@ -42,6 +43,7 @@ ADAPTERS: Sequence[Adapter] = (
     swe_bench,
     online_mind2web,
     lmgame_bench,
+    android_world,
 )
 
 

@@ -117,6 +117,8 @@ class Config(FrozenModel):
     """Serial numbers of real phones, as `adb devices` lists them; each is one machine of the image `android`."""
     adb_clear: CommaSeparated = ()
     """Packages on them whose data every reset throws away."""
+    android_world_python: Path | None = None
+    """The interpreter that has AndroidWorld's package, which sets its tasks up on phones and scores them."""
     osworld: GuestAddresses = ()
     """Addresses (`host:port`, or `host:port:chrome:vnc:vlc`) of OSWorld's in-guest servers; each is one machine of the
     image `osworld`."""

@@ -147,6 +147,7 @@ def create_host(config: Config) -> Host:
             ),
             config.data,
             SUITES,
+            config.android_world_python,
         ),
         BrowserHost(
             config.data / "browsers",
@@ -158,7 +159,7 @@ def create_host(config: Config) -> Host:
         ),
     ]
     if config.adb_devices:
-        hosts.append(DeviceHost(config.data, config.adb_devices, config.adb_clear))
+        hosts.append(DeviceHost(config.data, config.adb_devices, config.adb_clear, config.android_world_python))
     if config.osworld:
         hosts.append(
             GuestHost(config.data, config.osworld, config.osworld_revert, settings=_evaluator_settings(config))

@@ -17,6 +17,7 @@ from protocol.benchmarks.forms import (
     parse_oracle,
     parse_settings,
 )
+from protocol.benchmarks.phone_tasks import is_phone_task, phone_task, phone_task_id
 from protocol.benchmarks.questions import is_question, question_task
 from protocol.benchmarks.repositories import is_repository_task, repository_task
 from protocol.benchmarks.web_tasks import is_web_task, website_task
@@ -54,8 +55,9 @@ class BenchmarkReader:
         if is_question(row):
             return question_task(row, number, self.settings)
         if is_web_task(row):
-            acts = _side_file(self.folder / ORACLES_FOLDER / f"{_name(row['task_id'])}.jsonl")
-            return website_task(row, self.settings, None if acts is None else parse_oracle(acts))
+            return website_task(row, self.settings, self._oracle_acts(row["task_id"]))
+        if is_phone_task(row):
+            return phone_task(row, self.settings, self._oracle_acts(phone_task_id(row)))
         if is_repository_task(row):
             environment = self._environment(_name(row["instance_id"]))
             return repository_task(row, self.settings, environment, containers=self.containers)
@@ -78,6 +80,11 @@ class BenchmarkReader:
             return {}
         acts = _side_file(self.folder / ORACLES_FOLDER / f"{_name(identifier)}.jsonl")
         return {} if acts is None else {ORACLE: parse_oracle(acts), BENCHMARK: origin(benchmark, "own")}
+
+    def _oracle_acts(self, identifier: object) -> list[dict[str, Any]] | None:
+        """The acts of a recorded solution; None without one. Raises FormError."""
+        acts = _side_file(self.folder / ORACLES_FOLDER / f"{_name(identifier)}.jsonl")
+        return None if acts is None else parse_oracle(acts)
 
     def _environment(self, identifier: str) -> FolderFiles | None:
         place = self.folder / ENVIRONMENTS_FOLDER / identifier

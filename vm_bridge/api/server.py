@@ -35,7 +35,8 @@ from vm_bridge.api.wire import (
     TaskList,
     pack_response,
 )
-from vm_bridge.drivers.osworld.task_files import unsupported_reason
+from vm_bridge.drivers.osworld import task_files
+from vm_bridge.drivers.phone import android_world_tasks
 from vm_bridge.errors import BridgeError
 from vm_bridge.fleet import SuiteInfo
 from vm_bridge.host_keys import CallVerifier
@@ -183,7 +184,10 @@ async def suite_tasks(request: Request, suite: Name, body: TaskVariant) -> tuple
 @suite_routes.post("/images/{image}/refusals")
 async def unsupported_tasks(image: Name, body: TaskList) -> tuple[str | None, ...]:
     """For each task why machines of the image would not judge it, or nothing."""
-    return tuple(unsupported_reason(image, task) for task in body.tasks)
+    return tuple(
+        task_files.unsupported_reason(image, task) or android_world_tasks.unsupported_reason(image, task)
+        for task in body.tasks
+    )
 
 
 @machine_routes.post("/machines/{machine_id}/prepare", response_class=Response, responses=MSGPACK_RESPONSE)

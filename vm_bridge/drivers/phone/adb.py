@@ -135,12 +135,16 @@ class AdbServer:
         with suppress(AdbRequestFailed):
             await self.ask(f"host:disconnect:{address}")
 
+    async def dial(self) -> tuple[StreamReader, StreamWriter]:
+        """A new connection on which nothing was asked yet. Raises OSError."""
+        return await asyncio.open_unix_connection(self._socket)
+
     @asynccontextmanager
     async def open_connection(self, *requests: str) -> AsyncIterator[tuple[StreamReader, StreamWriter]]:
         """A connection on which the server granted these requests, one after another. Raises AdbRequestFailed."""
         try:
             async with asyncio.timeout(REQUEST_TIMEOUT_SECONDS):
-                reader, writer = await asyncio.open_unix_connection(self._socket)
+                reader, writer = await self.dial()
         except (OSError, TimeoutError) as error:
             raise AdbRequestFailed(f"the adb server does not answer: {error}") from error
         try:

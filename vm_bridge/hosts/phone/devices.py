@@ -13,8 +13,9 @@ from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.phone.actions import ACTION_KINDS, PhoneActionExecutor
 from vm_bridge.drivers.phone.adb import AdbRequestFailed, AdbServer, Device
 from vm_bridge.drivers.phone.frames import PhoneVideo, Screencap
-from vm_bridge.drivers.remote.driver import RemoteDriver, RemoteMachine, RemoteMachineSpec
+from vm_bridge.drivers.remote.driver import RemoteDriver, RemoteMachineSpec
 from vm_bridge.errors import MachineGone, NoMachine
+from vm_bridge.hosts.phone.android_world import AndroidWorldEvaluator, PhoneMachine
 from vm_bridge.machine import Capabilities, Machine
 from vm_bridge.sandbox import MAX_RESET_SECONDS, FrameSource, Sandbox, Usage
 from vm_bridge.suites import SandboxEnvironment
@@ -32,7 +33,7 @@ class DeviceSandbox:
 
     reset_seconds = MAX_RESET_SECONDS
 
-    def __init__(self, adb: AdbServer, serial: str, clear: Sequence[str]) -> None:
+    def __init__(self, adb: AdbServer, serial: str, clear: Sequence[str], android_world: Path | None = None) -> None:
         self.id, self.image = f"{IMAGE}-{re.sub('[^A-Za-z0-9]', '-', serial)}", IMAGE
         self.capabilities = Capabilities(kinds=ACTION_KINDS, width=0, height=0, streams=("webrtc", "stills"))
         self.vnc_socket: Path | None = None
@@ -46,10 +47,11 @@ class DeviceSandbox:
         self._phone = RemoteDriver(
             RemoteMachineSpec("a phone", ACTION_KINDS, self._screencap, SETTLE_QUIET_SECONDS), self, {}
         )
+        self._evaluator = AndroidWorldEvaluator(adb, serial, android_world)
         self._changing = asyncio.Lock()
 
     def bind(self, fencing_token: int) -> Machine:
-        return RemoteMachine(self._phone, fencing_token, self.capabilities)
+        return PhoneMachine(self._phone, fencing_token, self.capabilities, self._evaluator)
 
     async def start(self) -> None:
         """Raises MachineGone when the device does not answer."""
@@ -73,6 +75,8 @@ class DeviceSandbox:
         """See `Sandbox.reset`; for a task of a lease, see `MachineBackend.reset`."""
         if fence is None:
             self._phone.end_lease()
+        android_world = self._evaluator.check_supported(task)
+        await self._evaluator.tear_down()
         async with self._changing:
             if fence is not None:
                 await self._phone.admit(fence)
@@ -80,6 +84,8 @@ class DeviceSandbox:
                 await self._first_state()
             except AdbRequestFailed as refused:
                 raise MachineGone(f"{self.serial}: {refused}") from refused
+            if android_world is not None and task is not None:
+                await self._evaluator.initialize(android_world, task.instruction)
 
     def environment(self, fence: int) -> SandboxEnvironment:
         """See `MachineBackend.environment`."""
@@ -101,6 +107,7 @@ class DeviceSandbox:
     async def destroy(self) -> None:
         self.destroyed = True
         self._phone.detach()
+        await self._evaluator.forget()
         self._video.close()
         self._screencap.close()
 
@@ -118,13 +125,17 @@ class DeviceSandbox:
 
 
 class DeviceHost:
-    """The devices of these serials. `clear` names the packages whose data a reset throws away."""
+    """The devices of these serials. `clear` names the packages whose data a reset throws away; `android_world` is the
+    interpreter that has AndroidWorld's package, where there is one."""
 
     images: tuple[str, ...] = (IMAGE,)
 
-    def __init__(self, data: Path, serials: Sequence[str], clear: Sequence[str]) -> None:
+    def __init__(
+        self, data: Path, serials: Sequence[str], clear: Sequence[str], android_world: Path | None = None
+    ) -> None:
         self.adb = AdbServer(data / "adb-devices")
         self._serials, self._clear = tuple(serials), tuple(clear)
+        self._android_world = android_world
         self._leased: dict[str, DeviceSandbox] = {}
 
     async def create(self, image: str) -> Sandbox:
@@ -132,7 +143,7 @@ class DeviceHost:
         free = [serial for serial in self._serials if serial not in self._leased or self._leased[serial].destroyed]
         if not free:
             raise NoMachine(f"all {len(self._serials)} devices are in use")
-        sandbox = self._leased[free[0]] = DeviceSandbox(self.adb, free[0], self._clear)
+        sandbox = self._leased[free[0]] = DeviceSandbox(self.adb, free[0], self._clear, self._android_world)
         try:
             await sandbox.start()
         except MachineGone as gone:

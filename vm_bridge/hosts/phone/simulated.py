@@ -11,13 +11,14 @@ from pathlib import Path
 from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.phone.actions import ACTION_KINDS, PhoneActionExecutor
 from vm_bridge.drivers.phone.adb import AdbRequestFailed, AdbServer, Device
-from vm_bridge.drivers.remote.driver import RemoteDriver, RemoteMachine, RemoteMachineSpec
+from vm_bridge.drivers.remote.driver import RemoteDriver, RemoteMachineSpec
 from vm_bridge.drivers.task_parameters import parse_screen_size
 from vm_bridge.errors import BridgeError, MachineGone
 from vm_bridge.guest.common.relay import relay
 from vm_bridge.hosts.lifecycle import destroy_on_failure
 from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.hosts.local.sandbox import LocalSandbox
+from vm_bridge.hosts.phone.android_world import AndroidWorldEvaluator, PhoneMachine
 from vm_bridge.images.build import IMAGES
 from vm_bridge.images.manifest import read_manifest
 from vm_bridge.isolation.bubblewrap import HOME
@@ -44,7 +45,9 @@ class PhoneSandbox:
 
     reset_seconds = MAX_RESET_SECONDS
 
-    def __init__(self, local: LocalSandbox, adb: AdbServer, suites: Mapping[str, Suite]) -> None:
+    def __init__(
+        self, local: LocalSandbox, adb: AdbServer, suites: Mapping[str, Suite], android_world: Path | None = None
+    ) -> None:
         assert local.frames is not None
         self.id, self.image = local.id, local.image
         self.frames: FrameSource | None = local.frames
@@ -59,6 +62,7 @@ class PhoneSandbox:
         )
         self._socket = local.folder / "adb.sock"
         self._phone.restored(local.task)
+        self._evaluator = AndroidWorldEvaluator(adb, self.address, android_world)
         self._relay: asyncio.Server | None = None
         self._changing = asyncio.Lock()
         self._pristine = False
@@ -86,7 +90,7 @@ class PhoneSandbox:
         return Device(self._adb, self.address)
 
     def bind(self, fencing_token: int) -> Machine:
-        return RemoteMachine(self._phone, fencing_token, self.capabilities)
+        return PhoneMachine(self._phone, fencing_token, self.capabilities, self._evaluator)
 
     async def start(self) -> None:
         """Raises MachineGone when the phone inside does not come up."""
@@ -109,21 +113,28 @@ class PhoneSandbox:
         started is not started again: a suite gives the running phone the state that a task begins in."""
         if fence is None:
             self._phone.end_lease()
+        android_world = self._evaluator.check_supported(task)
+        await self._evaluator.forget()  # what the lease before still does must not meet the next one
         async with self._changing:
-            unused, self._pristine = self._pristine and not self._phone.acted, False
-            if fence is not None and task is not None:
-                await self._phone.admit(fence)
-                if unused and self._suits(task) and await self._answers():
-                    return await self._local.assign(task)
-                self._phone.detach()
-                await self._local.prepare(fence, task)
-            else:
-                self._phone.detach()
-                await self._local.reset()
-            await self._install_key()
-            await self._reach()
-            self._pristine = fence is None
-        return None
+            await self._put_back(fence, task)
+            if android_world is not None and task is not None:
+                await self._evaluator.initialize(android_world, task.instruction)
+
+    async def _put_back(self, fence: int | None, task: Task | None) -> None:
+        """The phone in its first state."""
+        unused, self._pristine = self._pristine and not self._phone.acted, False
+        if fence is not None and task is not None:
+            await self._phone.admit(fence)
+            if unused and self._suits(task) and await self._answers():
+                return await self._local.assign(task)
+            self._phone.detach()
+            await self._local.prepare(fence, task)
+        else:
+            self._phone.detach()
+            await self._local.reset()
+        await self._install_key()
+        await self._reach()
+        self._pristine = fence is None
 
     def _suits(self, task: Task) -> bool:
         """Whether the phone as it started is what the task wants: no network, and a screen of this size."""
@@ -162,6 +173,7 @@ class PhoneSandbox:
 
     async def destroy(self) -> None:
         self._phone.detach()
+        await self._evaluator.forget()
         if self._relay is not None:
             self._relay.close()
             self._relay = None
@@ -210,11 +222,19 @@ class PhoneSandbox:
 class PhoneHost:
     """The machines of a local host, of which those with a phone's image are phones."""
 
-    def __init__(self, local: LocalHost, data: Path, suites: Mapping[str, Suite] | None = None) -> None:
+    def __init__(
+        self,
+        local: LocalHost,
+        data: Path,
+        suites: Mapping[str, Suite] | None = None,
+        android_world: Path | None = None,
+    ) -> None:
+        """`android_world` is the interpreter that has AndroidWorld's package, where there is one."""
         self.images = local.images
         self._local, self._suites = local, suites or {}
         self._phones = {name for name in local.images if read_manifest(IMAGES / name).platform == "phone"}
         self._adb = AdbServer(data / "adb")
+        self._android_world = android_world
         self._made: list[PhoneSandbox] = []
 
     async def create(self, image: str) -> Sandbox:
@@ -248,7 +268,7 @@ class PhoneHost:
 
     def _phone(self, made: Sandbox) -> PhoneSandbox:
         assert isinstance(made, LocalSandbox)
-        phone = PhoneSandbox(made, self._adb, self._suites)
+        phone = PhoneSandbox(made, self._adb, self._suites, self._android_world)
         self._made = [*(made for made in self._made if not made.destroyed), phone]
         return phone
 
