@@ -32,9 +32,17 @@ def compute_reply_logprobs(
     *,
     temperature: float = 1.0,
 ) -> torch.Tensor:
-    """The log-probability of each token of a reply under the softmax at this temperature; shape (tokens of the reply,).
+    """Log-probability of each token of a reply, in nats.
 
-    `prompt` has every place of every picture written out. Temperature 0 stands for 1, as servers have it.
+    Args:
+        checkpoint: The model.
+        prompt: Token ids, with every place of every picture written out.
+        pictures: In the order of the prompt.
+        reply: Token ids.
+        temperature: Divides the logits; 0 stands for 1, as in servers.
+
+    Returns:
+        [tokens of the reply], at most 0.
     """
     model = checkpoint.model
     ids = torch.tensor([[*prompt, *reply]])

@@ -84,7 +84,9 @@ class Config(FrozenModel):
     log_level: Annotated[LogLevel, BeforeValidator(str.upper)] = "INFO"
     """The least level of what is logged; the same variable sets that of the web app and its workers."""
     redis_url: str = "redis://127.0.0.1:6379/0"
+    """Address of Redis: leases, queues, hosts."""
     data: Path = Path(".data")
+    """Folder with machines' files, logs and what is made once."""
     tools: Path = Path(".data/tools")
     """Where the desktops' tools (Jupyter, code editor) are made, once for all hosts of this machine."""
     role: Literal["both", "manager", "host"] = "both"
@@ -94,9 +96,11 @@ class Config(FrozenModel):
     host_id: Annotated[str, Field(pattern=HOST_ID_PATTERN)] = Field(default_factory=_default_host_id)
     """This host among those on one Redis; its machines are adopted again under the same name."""
     bridge_bind: Bind = BindAddress("127.0.0.1", 8010)
+    """Address and port it listens on."""
     bridge_url: str = "http://127.0.0.1:8010"
     """How the web app reaches this bridge; written into every lease."""
     vnc_bind: Bind = BindAddress("127.0.0.1", 8011)
+    """Address and port of the VNC gateway."""
     web_origins: CommaSeparated = ("http://127.0.0.1:8000", "http://localhost:8000")
     """Pages that may open a stream."""
     preview_url: str = ""
@@ -155,6 +159,7 @@ class Config(FrozenModel):
     browser_unsandboxed: bool = False
     """Whether they may run as this user, with its files and network, where no walls can be put around them."""
     max_machines: int = Field(default=8, ge=1, le=10_000)
+    """Most machines of this host at once."""
     warm_pool: Annotated[dict[str, int], BeforeValidator(_parse_json)] = {}
     """Machines that stand ready from the start, by image: `{"desktop": 1}`."""
     quotas: Annotated[tuple[Quota, ...], BeforeValidator(_parse_json)] = ()
@@ -167,6 +172,7 @@ class Config(FrozenModel):
     """Addresses to offer browsers in place of those of the network interfaces; `127.0.0.1` works only on
     the same machine, and there it works without any network."""
     stream_fps: float = Field(default=30, gt=0, le=60)
+    """Most pictures a second of one WebRTC stream."""
     stream_bitrate: int = Field(default=6_000_000, ge=200_000, le=100_000_000)
     """Ceiling of one WebRTC stream (bits per second)."""
 

@@ -89,15 +89,22 @@ class ModelJudge:
             return self._judgement(trajectory, "screen_lost")
 
     def _messages(self, trajectory: Trajectory) -> tuple[ChatMessage, ...] | Judgement:
-        """What the model is asked, or what is known without it."""
-        images, task = self._endpoint.settings.images, trajectory.task
+        """What the model is asked, or what is known without it. Raises ValueError for a kind that asks no model."""
+        images = self._endpoint.settings.images
         match self.ref.kind:
             case "outcome_model":
                 return build_outcome_prompt(trajectory, images=images)
-            case "screen" if not success_criteria(task):
+            case "screen" if not success_criteria(trajectory.task):
                 return self._judgement(trajectory, "no_criteria")
             case "screen":
                 return build_screen_prompt(trajectory, images=images)
+            case "reference":
+                return self._answer_messages(trajectory)
+            case "verifier":
+                raise ValueError("the verifier is no model")
+
+    def _answer_messages(self, trajectory: Trajectory) -> tuple[ChatMessage, ...] | Judgement:
+        task = trajectory.task
         references = reference_answers(task)
         if not references:
             return self._judgement(trajectory, "no_reference")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self, get_args
 
 from pydantic import AfterValidator, Field, SecretStr, ValidationError, model_validator
 
@@ -14,9 +14,10 @@ from protocol.base import FrozenModel
 from protocol.evaluation.calibration import DEFAULT_THRESHOLD
 from protocol.evaluation.judgements import JudgeRef, JudgeSettings
 from protocol.providers import Prices
+from protocol.trajectory.rewards import ModelJudgeKind
 
 KEY_VARIABLE = "PILOTHOUSE_JUDGE_API_KEY"
-ORDER = ("reference", "screen", "outcome_model")
+ORDER: tuple[ModelJudgeKind, ...] = get_args(ModelJudgeKind)
 """In which judges are asked, after the verifier."""
 
 
@@ -29,7 +30,7 @@ class InvalidRewardJudges(AgentError):
 class RewardJudge(FrozenModel):
     """A model that may decide rewards, and from which score on it is believed."""
 
-    kind: Literal["reference", "screen", "outcome_model"]
+    kind: ModelJudgeKind
     url: Annotated[str, AfterValidator(validate_url)]
     """Root of an OpenAI-compatible API, with /v1."""
     model: str

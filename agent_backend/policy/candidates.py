@@ -86,6 +86,17 @@ def build_proposals(
     A candidate speaks with its likeliest reply. Its likelihood is the share of its replies' weights among all
     readable ones, so that votes and the model's own certainty both count; without logprobs, and over several
     temperatures, the votes decide, and a candidate speaks with its coolest reply.
+
+    Args:
+        samples: What the server answered.
+        parse: Reads a reply as an action.
+        policy: Who proposes.
+        sampling: How it was asked.
+        latency_ms: From the request to the last token, in milliseconds.
+        prompt: What the model was shown.
+        image_limits: The sizes its pictures were scaled to.
+        warning: For people, on every candidate.
+        cost_usd: Price of the request in US dollars; None where it is unknown.
     """
     groups = sorted(merge_equivalent(parse_votes(samples, parse)), key=rank_key)
     total = sum(total_weight(group) or 0.0 for group in groups if isinstance(group[0].reply, ParsedReply))
@@ -219,7 +230,10 @@ def rank_key(group: list[Vote]) -> tuple[bool, float, int]:
 
 
 def likelihood(group: list[Vote], total: float) -> float | None:
-    """The candidate's share of all that is readable; None for an unreadable one or without logprobs."""
+    """The candidate's share of `total`, the weight of all readable replies; from 0 to 1.
+
+    None for an unreadable candidate or without logprobs.
+    """
     weight = total_weight(group)
     if weight is None or isinstance(group[0].reply, UnparsedReply) or not total:
         return None

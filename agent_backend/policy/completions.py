@@ -48,13 +48,18 @@ SamplesCallback = Callable[[Samples], Awaitable[None]]
 
 
 class RequestTimeouts(FrozenModel):
-    """Seconds: to connect, between two tokens (the first included), for the whole answer; and attempts in all."""
+    """How long a request to a model server may take, in seconds, and how often it is tried."""
 
     connect: float = 3.0
+    """Seconds to connect."""
     token: float = 30.0
+    """Seconds between two tokens, the first included."""
     total: float = 120.0
+    """Seconds for the whole answer."""
     attempts: int = 3
+    """Attempts in all, from 1."""
     pause: float = 0.25
+    """Seconds before the second attempt; each further pause is longer."""
 
 
 class ServerBusy(PolicyUnavailable):
@@ -62,7 +67,7 @@ class ServerBusy(PolicyUnavailable):
 
 
 class RequestRejected(PolicyRejected):
-    """The server did not like the request as it was; `body` says why."""
+    """The server did not accept the request: `status` is HTTP's, and `body` says why."""
 
     def __init__(self, status: int, body: str) -> None:
         super().__init__(f"the model server refused the request ({status}): {body[:MAX_ERROR_CHARACTERS]}")
@@ -300,7 +305,14 @@ def suspect_fields(complaint: str, body: dict[str, Any]) -> frozenset[str]:
 
 
 async def raise_for_status(response: httpx.Response) -> None:
-    """Raises Busy, Refused or PolicyRejected unless an answer begins."""
+    """Do nothing for a response that succeeded.
+
+    Raises:
+        ServerBusy: A status that is worth a retry.
+        RequestRejected: A status that a changed request may avoid.
+        PolicyMisconfigured: The key, the address or the model is wrong.
+        PolicyRejected: Any other status.
+    """
     if response.is_success:
         return
     text = (await response.aread()).decode(errors="replace")

@@ -150,7 +150,7 @@ class HostedPolicy:
         return steps_to_summarize(steps, memories, self._model.history) if self.writes_memories else ()
 
     async def write_memory(self, task: Task, steps: tuple[Step, ...], memories: tuple[Memory, ...]) -> Memory:
-        """See `SummarizingPolicy.write_memory`."""
+        """See `SummarizingPolicy.write_memory`. Raises PolicyError for an empty note, or no step to summarize."""
         summarized = self.steps_to_summarize(steps, memories)
         messages = render_memory_prompt(task, summarized, memories, language=self._model.language)
         text = await self.write_text(messages, max_tokens=MAX_MEMORY_TOKENS)

@@ -121,7 +121,12 @@ class OpenAIPolicy:
         partial: Callable[[tuple[Partial, ...]], Awaitable[None]],
         save_blob: SaveBlob = discard_blob,
     ) -> tuple[Proposal, ...]:
-        """See `Policy.propose`."""
+        """See `Policy.propose`.
+
+        Raises:
+            PolicyUnavailable: The server answers without any reply.
+            PolicyError: Anything else that `Policy.propose` raises.
+        """
         started = time.monotonic()
         budget, sampling = self._endpoint.budget, self._endpoint.sampling
         history = recall_history(steps, memories, budget, self._tokens.length)
@@ -233,7 +238,7 @@ class OpenAIPolicy:
         return steps_to_summarize(steps, memories, self._endpoint.budget) if self.writes_memories else ()
 
     async def write_memory(self, task: Task, steps: tuple[Step, ...], memories: tuple[Memory, ...]) -> Memory:
-        """See `SummarizingPolicy.write_memory`."""
+        """See `SummarizingPolicy.write_memory`. Raises PolicyError for an empty note, or no step to summarize."""
         summarized = self.steps_to_summarize(steps, memories)
         body = render_memory_prompt(task, summarized, memories, language=self._endpoint.language)
         text = await self.write_text(body, max_tokens=MAX_MEMORY_TOKENS)
@@ -296,7 +301,7 @@ async def openai_message(message: ChatMessage, blob: ReadBlob) -> dict[str, Json
 
 
 async def openai_content_part(part: TextPart | ImagePart, blob: ReadBlob) -> dict[str, JsonValue]:
-    """One part; a picture goes along as the very bytes that were stored."""
+    """One part; a picture is sent as the very bytes that were stored. Raises PolicyError where they are lost."""
     if isinstance(part, TextPart):
         return {"type": "text", "text": part.text}
     try:

@@ -39,6 +39,7 @@ class Connection:
         )
 
     def close(self) -> None:
+        """Close the connections to the server."""
         self._http.close()
 
     def get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
@@ -50,7 +51,13 @@ class Connection:
         return self.call("POST", path, {} if body is None else body, repeatable=repeatable)
 
     def call(self, method: str, path: str, body: Mapping[str, Any] | None = None, *, repeatable: bool = False) -> Any:
-        """Any call with JSON both ways; a GET is always retried. Raises what `post` does."""
+        """Any call with JSON both ways; a GET is always retried.
+
+        Raises:
+            Invalid: The body holds what JSON cannot.
+            RequestRejected: The server refused.
+            Unreachable: There was no answer.
+        """
         if (fault := find_json_error(body)) is not None:
             raise Invalid(": ".join(filter(None, fault)))
         given = {} if body is None else {"json": body}

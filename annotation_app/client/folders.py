@@ -24,8 +24,12 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def check_download_target(target: Path) -> None:
-    """Whether a folder can be made here, which is asked before a server works for it; its parent is made. Raises
-    DownloadDamaged where something is there already, and OSError."""
+    """Whether a folder can be made here, before a server works for it. Makes the parent folder.
+
+    Raises:
+        DownloadDamaged: Something is there already.
+        PermissionError: The parent cannot be written; any other OSError where it cannot be made.
+    """
     if target.exists():
         raise DownloadDamaged(f"{target} is there already")
     target.parent.mkdir(parents=True, exist_ok=True)

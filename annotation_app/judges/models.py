@@ -1,6 +1,7 @@
 """Judges, the pools they judge in, their runs, and their words."""
 
 import uuid
+from typing import get_args
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -15,24 +16,15 @@ from annotation_app.episodes.models import Episode
 from annotation_app.fields import DocumentField
 from annotation_app.tasks.models import Pool
 from protocol.evaluation.calibration import DEFAULT_THRESHOLD
-from protocol.evaluation.judgements import JudgeSettings
+from protocol.evaluation.judgements import VERIFIER, JudgeKind, JudgeSettings
 
 SHARE = (MinValueValidator(0), MaxValueValidator(1))
-
-
-class JudgeKind(models.TextChoices):
-    """See `protocol.evaluation.judgements.JudgeKind`."""
-
-    VERIFIER = "verifier"
-    OUTCOME_MODEL = "outcome_model"
-    REFERENCE = "reference"
-    SCREEN = "screen"
 
 
 class Judge(models.Model):
     """One revision of a judge, never changed: another model, prompt or setting is another revision."""
 
-    kind = models.CharField(max_length=16, choices=JudgeKind.choices)
+    kind = models.CharField(max_length=16, help_text="As `protocol.evaluation.judgements.JudgeKind` names it")
     name = models.CharField(max_length=64)
     revision = models.CharField(max_length=64)
     base_url = models.URLField(
@@ -58,7 +50,9 @@ class Judge(models.Model):
             JudgeSettings.model_validate(self.settings)
         except Unsettled as error:
             raise ValidationError({"settings": error.errors()[0]["msg"]}) from None
-        if self.kind != JudgeKind.VERIFIER and not (self.base_url and self.model):
+        if self.kind not in get_args(JudgeKind):
+            raise ValidationError({"kind": f"One of {', '.join(get_args(JudgeKind))}."})
+        if self.kind != VERIFIER.kind and not (self.base_url and self.model):
             raise ValidationError("A model that judges needs an address and a name.")
 
 

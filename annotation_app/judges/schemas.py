@@ -10,6 +10,7 @@ from annotation_app.policies.schemas import Address, ApiKey, ModelName, Name
 from protocol.base import FrozenModel
 from protocol.evaluation.calibration import Calibration, CalibrationCounts
 from protocol.evaluation.judgements import JudgeRef, JudgeSettings
+from protocol.trajectory.rewards import ModelJudgeKind
 
 Threshold = Annotated[float, Field(ge=0, le=1)]
 RunStatus = Literal["queued", "running", "done", "cancelled", "failed"]
@@ -22,7 +23,7 @@ class JudgeSettingsIn(JudgeSettings):
 class JudgeIn(FrozenModel):
     """A revision of a judge: which model is asked, where, and how."""
 
-    kind: Literal["reference", "screen", "outcome_model"]
+    kind: ModelJudgeKind
     name: Name
     revision: Name
     base_url: Address

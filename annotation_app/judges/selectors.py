@@ -9,7 +9,7 @@ from django.db.models.functions import Cast
 from annotation_app.accounts.models import Role, User
 from annotation_app.episodes.models import Episode, Review
 from annotation_app.errors import Forbidden, NotFound
-from annotation_app.judges.models import Judge, JudgeKind, Judgement, PoolJudge, Run
+from annotation_app.judges.models import Judge, Judgement, PoolJudge, Run
 from annotation_app.judges.schemas import JudgeOut, JudgeRow, JudgeServer, JudgesPage, PoolName, RunOut, ScoredReport
 from annotation_app.natural_order import natural_key
 from annotation_app.policies.api_keys import api_key_for
@@ -17,7 +17,7 @@ from annotation_app.policies.models import Evaluation
 from annotation_app.policies.selectors import provider_key_of
 from annotation_app.tasks.models import Pool
 from protocol.evaluation.calibration import Calibration, ScoredOutcome, Sweep, calibrate, sweep_thresholds
-from protocol.evaluation.judgements import JudgeRef, JudgeSettings
+from protocol.evaluation.judgements import VERIFIER, JudgeRef, JudgeSettings
 
 CSV_HEAD = (
     *("pool", "judge", "revision", "kind", "scripted", "without_score", "threshold", "chosen"),
@@ -148,7 +148,7 @@ def judge_out(judge: Judge) -> JudgeOut:
         model=server.model,
         settings=server.settings,
         created_at=judge.created_at,
-        used=judge.kind == JudgeKind.VERIFIER or judge_is_used(judge),
+        used=judge.kind == VERIFIER.kind or judge_is_used(judge),
     )
 
 

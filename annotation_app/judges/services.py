@@ -12,7 +12,7 @@ from annotation_app.accounts.models import User
 from annotation_app.audit.services import audit_record
 from annotation_app.errors import Conflict, NotFound
 from annotation_app.heartbeats import abandoned_jobs, heartbeat
-from annotation_app.judges.models import UNDER_WAY, Judge, JudgeKind, Judgement, PoolJudge, Run, RunState
+from annotation_app.judges.models import UNDER_WAY, Judge, Judgement, PoolJudge, Run, RunState
 from annotation_app.judges.schemas import WHOLE_POOL, JudgeIn, RunIn, RunPlan
 from annotation_app.judges.selectors import (
     episodes_waiting,
@@ -23,6 +23,7 @@ from annotation_app.judges.selectors import (
 )
 from annotation_app.policies.services import provider_key_store
 from annotation_app.tasks.models import Pool
+from protocol.evaluation.judgements import VERIFIER
 
 ATTEMPTS = 3
 """How often a run is tried whose worker dies."""
@@ -53,7 +54,7 @@ def judge_delete(*, user: User, judge_id: int) -> None:
     judge = Judge.objects.select_for_update().filter(pk=judge_id).first()
     if judge is None:
         raise NotFound("There is no such judge.", field="judge_id")
-    if judge.kind == JudgeKind.VERIFIER or judge_is_used(judge):
+    if judge.kind == VERIFIER.kind or judge_is_used(judge):
         raise Conflict("It judges in a pool, or has judged: what it said is kept.", code="judge_used")
     judge.delete()
     audit_record(actor=user, verb="judge.deleted", subject=f"judge:{judge_id}", details={"judge": str(judge)})

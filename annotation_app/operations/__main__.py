@@ -75,12 +75,12 @@ def parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """The sub-command with its options, and the words that it hands on. Exits on a request for help and on errors."""
     words = current_words(words) or ["--help"]
     help_words = [word for word in words if word in HELP_OPTIONS and words[0] in FORWARDED_HELP]
-    arguments, rest = _parser().parse_known_args([word for word in words if word not in help_words])
+    arguments, rest = build_parser().parse_known_args([word for word in words if word not in help_words])
     if help_words and not rest and words[0] in ("manage", "trainer"):  # without a sub-command, our own help
-        _parser().parse_args(words)
+        build_parser().parse_args(words)
     rest += help_words
     if rest and not arguments.takes_rest:
-        _parser().error(f"unknown: {' '.join(rest)}")
+        build_parser().error(f"unknown: {' '.join(rest)}")
     return arguments, rest
 
 
@@ -243,12 +243,10 @@ def _doctor(arguments: argparse.Namespace, rest: list[str], console: Console) ->
 
 
 def _backup(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    backup(arguments.data, arguments.folder, console)
-    return 0
-
-
-def _restore(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    restore(arguments.folder, arguments.data, console)
+    if arguments.restores:
+        restore(arguments.folder, arguments.data, console)
+    else:
+        backup(arguments.data, arguments.folder, console)
     return 0
 
 
@@ -263,7 +261,8 @@ def _positive_int(text: str) -> int:
     return int(text)
 
 
-def _parser() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of every sub-command."""
     present = EnvironmentRequirement.PRESENT
     about = "Set up, run and check Pilothouse on this machine."
     parser = argparse.ArgumentParser(prog="./pilothouse", description=about)
@@ -328,11 +327,12 @@ def _parser() -> argparse.ArgumentParser:
     about = "serve machines and tasks to OpenEnv clients and as MCP tools"
     openenv = add("openenv", program_commands.openenv, about, takes_rest=True, environment=present)
     openenv.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the running installation it uses (.data)")
-    for name, command, about in (
-        ("backup", _backup, "copy an installation, running or not, to a folder"),
-        ("restore", _restore, "make an installation of a backup, in an empty folder"),
+    for name, about in (
+        ("backup", "copy an installation, running or not, to a folder"),
+        ("restore", "make an installation of a backup, in an empty folder"),
     ):
-        each = add(name, command, about, environment=EnvironmentRequirement.ANY)
+        each = add(name, _backup, about, environment=EnvironmentRequirement.ANY)
+        each.set_defaults(restores=name == "restore")
         each.add_argument("folder", type=Path, help="the backup")
         each.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the installation (.data)")
     keys = add("bridge-keys", _bridge_keys, "print keys of bridge hosts", environment=EnvironmentRequirement.ANY)

@@ -7,6 +7,7 @@ import argparse
 import contextlib
 import functools
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -23,6 +24,8 @@ from annotation_app.operations.runtime.stack import LOOPBACK, ROOT
 
 SOURCE = ROOT / "docs"
 SITE = ROOT / ".data" / "docs"
+GENERATED = Path("reference", "generated")
+"""Below the source: pages written from the code before each build, which git ignores."""
 BUILD_LOG = ROOT / ".data" / "logs" / "docs.log"
 
 
@@ -38,10 +41,18 @@ def docs(arguments: argparse.Namespace, rest: list[str], console: Console) -> in
 
 
 def build_site(folder: Path, console: Console) -> None:
-    """Write the pages to `folder`. A broken link, or a page that Sphinx cannot read, fails. Raises CommandFailed."""
+    """Write the pages to `folder`, those of the reference from the code as it is now.
+
+    A broken link, or a page that Sphinx cannot read, fails. Raises CommandFailed.
+    """
     python = PythonEnvironment("the documentation", console, ENVIRONMENTS_FOLDER / "docs").ensure(
         [DOCS_LOCK.path], lambda environment: environment.install_locked("Sphinx (120 MB on disk)", DOCS_LOCK)
     )
+    run_with_progress(
+        "Writing the reference from the code",
+        [sys.executable, "-m", "annotation_app.reference", str(SOURCE / GENERATED)],
+        console=console, log=BUILD_LOG,
+    )  # fmt: skip
     options = ("--fail-on-warning", "--keep-going", "--quiet", "--builder", "html")
     run_with_progress(
         "Building the documentation", [str(python), "-m", "sphinx", *options, str(SOURCE), str(folder)],

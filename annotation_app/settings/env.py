@@ -40,9 +40,11 @@ class Environment(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     database_url: str = "postgresql://pilothouse@127.0.0.1:5432/pilothouse"
+    """Address of PostgreSQL, in any form that libpq reads."""
     database_direct_url: str = ""
     """The same database past a pooler that gives connections out by transaction. Empty: there is no such pooler."""
     redis_url: str = "redis://127.0.0.1:6379/0"
+    """Address of Redis: leases, events, jobs, cached answers."""
     secret_key: str = ""
     """Signs sessions. Empty: made once and kept under `data` (not in production)."""
     credentials_keys: str = ""
@@ -53,22 +55,28 @@ class Environment(BaseModel):
     secret: str = ""
     """Of earlier versions, read in its place until version 0.3.0: bridges know it too."""
     data: Path = Path(".data")
+    """Folder with blobs, logs and what is made once."""
     blobs_url: Annotated[str, AfterValidator(_bucket_address)] = ""
     """`s3://bucket/prefix` where blobs are kept, and `data` has copies of some. Empty: `data` keeps them."""
     allowed_hosts: str = "localhost,127.0.0.1,[::1]"
+    """Host names under which people reach the pages, comma separated."""
     web_origins: str = ""
     """Origins (scheme://host:port) people use, comma separated; needed behind a proxy."""
     https: bool = False
     """Whether people come over HTTPS."""
     bridge_url: str = "http://127.0.0.1:8010"
+    """Where the web app reaches the manager of machines."""
     bridge_public_url: str = "http://{host}:8010"
+    """Where browsers reach the bridge; `{host}` is the name they reached the pages under."""
     vnc_public_url: str = "ws://{host}:8011"
+    """Where browsers reach the VNC gateway; `{host}` as above."""
     preview_url: str = ""
     """Origin of the web programs of machines, `{machine}` in it the machine's name. Empty: that of the bridge, and in
     production there are none."""
     ice_servers: Annotated[str, AfterValidator(_json_list)] = "[]"
     """STUN and TURN servers, as the bridge reads them; browsers get passes made from their secrets."""
     scripted_url: str = "http://127.0.0.1:8091/v1"
+    """Where the demo's scripted policy is served."""
     nano_url: str = ""
     """Where the bundled policy is served. Empty: nowhere, and the demo has no pool for it."""
     policy_api_key: str = ""
@@ -80,6 +88,7 @@ class Environment(BaseModel):
     email_url: str = ""
     """Where mail is sent: `smtp://user:password@host:port`, `smtps://…` or `smtp+tls://…`. Empty: nothing is sent."""
     email_from: str = "pilothouse@localhost"
+    """Sender of mail."""
     webhooks_allow_private: bool = False
     """Whether webhooks may lead into private networks, and go over plain http."""
     session_idle_hours: int = Field(default=24, gt=0)
@@ -91,8 +100,11 @@ class Environment(BaseModel):
     oidc_name: str = "Single sign-on"
     """What its button says."""
     oidc_client_id: str = ""
+    """What the issuer calls this installation."""
     oidc_client_secret: str = ""
+    """What the issuer gave it."""
     frontend: Path = Path("frontend/dist")
+    """Folder of the built pages."""
     log_level: Annotated[LogLevel, BeforeValidator(str.upper)] = "INFO"
     """The least level of what is logged; the bridge and the VNC gateway read the same variable."""
     log_format: Literal["plain", "json"] = "plain"

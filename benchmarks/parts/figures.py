@@ -73,6 +73,10 @@ GUARANTEES: Mapping[str, object] = {
     "upload_resumed_bytes_twice": 0,
     "upload_repeated_parts": 0,
     "sealed_texts_found": 0,
+    "broken_links": 0,
+    "shell_blocks_failed": 0,
+    "shell_blocks_unexplained": 0,
+    "untranslated_messages": 0,
 }
 """Figures with only one right value; None or "absent": not measured. `BENCHMARK.FIGURE` is a figure of one benchmark
 alone, here and below."""
@@ -91,6 +95,9 @@ COMPLETE: Mapping[str, str] = {
     "exploit_fail": "benchmarks",
     "benchmarks.infrastructure_apart": "benchmarks",
     "grader_replies_right": "grader_replies",
+    "listed_docstrings_complete": "listed_docstrings",
+    "records_mapped": "records",
+    "pages_mapped": "earlier_pages",
 }
 """Counts that must equal another count."""
 MOST: Mapping[str, float] = {
@@ -118,6 +125,8 @@ MOST: Mapping[str, float] = {
     "event_time_error_p95_ms": 15,
     "recorder.cpu_share": 0.15,
     "recorder.rss_mb": 300,
+    "adr": 40,
+    "sentences_over_30_words_share": 0.05,
 }
 """Figures that may not be larger."""
 LEAST: Mapping[str, float] = {
@@ -149,6 +158,7 @@ LEAST: Mapping[str, float] = {
     "game_playouts": 1_000,
     "game_exploits": 5,
     "planted_defects": 10,
+    "screenshots": 25,
 }
 """Figures that may not be smaller."""
 

@@ -63,7 +63,13 @@ def resized_grid(screen: ScreenSize) -> tuple[int, int]:
 
 
 def limited_grid(min_pixels: int, max_pixels: int, factor: int = RESIZE_FACTOR) -> CoordinateGrid:
-    """Absolute pixels of a picture that was resized within limits of its own."""
+    """Absolute pixels of a picture that was resized within limits of its own.
+
+    Args:
+        min_pixels: Least area of the resized picture.
+        max_pixels: Largest area of the resized picture.
+        factor: Both sides are multiples of it (pixels).
+    """
 
     def grid(screen: ScreenSize) -> tuple[int, int]:
         rows, columns = smart_resize(

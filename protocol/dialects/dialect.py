@@ -131,10 +131,21 @@ class Dialect(Protocol):
         language: str = "English",
         max_actions: int = 1,
     ) -> tuple[ChatMessage, ...]:
-        """The conversation that asks for the next action: the last `images` screenshots in full, older
-        steps as text; only `kinds` are offered, and `tools` to be called. Screenshots leave `stride` at a time,
-        counted with the `earlier` steps that are not among `steps`, of which `memories` tell. Where a reply may hold
-        several actions (`max_actions`), the prompt says so."""
+        """The conversation that asks for the next action.
+
+        Args:
+            task: The instruction, and the platform whose grammar is used.
+            steps: Done so far, oldest first.
+            observation: The present screen.
+            images: The last screenshots that are shown in full, from 1; older steps are text.
+            stride: How many screenshots leave the conversation at a time, so that prompts share a prefix.
+            earlier: Steps before `steps`, which `memories` tell of; `stride` counts with them.
+            memories: Notes on earlier steps.
+            kinds: Kinds of action that are offered; None: all that the family has.
+            tools: What `call_tool` may name.
+            language: Of the thoughts, as the prompt names it.
+            max_actions: How many actions a reply may hold; with more than 1 the prompt says so.
+        """
         ...
 
     def write(self, thought: str, action: Action, screen: ScreenSize) -> str:

@@ -128,7 +128,10 @@ class FamilyDialect:
         language: str = "English",
         max_actions: int = 1,
     ) -> tuple[ChatMessage, ...]:
-        """The conversation that asks for the next action."""
+        """The conversation that asks for the next action.
+
+        `Dialect.render` explains `images`, `stride`, `earlier` and `max_actions`.
+        """
         grammar = self.grammars[task.platform]
         offered = {kind for kind in grammar.lines if kinds is None or kind in kinds}
         if not tools:
@@ -195,7 +198,7 @@ class FamilyDialect:
         finish_reason: str | None = None,
         max_actions: int = 1,
     ) -> ParsedReply | UnparsedReply:
-        """Read a reply; never raises. See `Dialect.parse`."""
+        """Read a reply that may hold `max_actions` actions; never raises. See `Dialect.parse`."""
         text, reasoning = _without_surrogates(text), _without_surrogates(reasoning).strip()
         reading = self._read(text, screen, max_actions)
         thought = "\n".join(filter(None, (reasoning, reading.thought))) if reasoning else reading.thought

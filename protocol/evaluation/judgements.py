@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from protocol.base import FrozenModel
 from protocol.blobs import BlobRef, Sha256
+from protocol.trajectory.rewards import RewardSource
 
 JUDGEMENT_FORMAT: Literal["pilothouse-judgement-1"] = "pilothouse-judgement-1"
 JUDGEMENTS_FORMAT: Literal["pilothouse-judgements-1"] = "pilothouse-judgements-1"
@@ -21,10 +22,8 @@ REFERENCE_PARAMETER = "reference_answer"
 CRITERIA_PARAMETER = "success_criteria"
 """The task's parameter that says what the last screen must show: a text, or a list of texts that must all be true."""
 
-JudgeKind = Literal["verifier", "reference", "screen", "outcome_model"]
-"""In the order in which they decide a reward. verifier: what the task's own said; reference: a model that compares the
-answer with the task's reference; screen: a model that holds the last screens against the task's criteria;
-outcome_model: a model that reads the whole attempt."""
+JudgeKind = RewardSource
+"""Kinds of judges, the verifier among them."""
 
 VoteAggregation = Literal["mean", "majority", "unanimous"]
 """mean: of the votes that say something, which are to be more than half; majority: 1 or 0, as more than half of all

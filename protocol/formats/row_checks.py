@@ -53,8 +53,18 @@ def check_round_trip(text: str, action: Action, screen: ScreenSize, dialect: Dia
 
 
 def check_special_tokens(words: Iterable[str], images: int, image: str, consumer: Consumer, dialect: Dialect) -> None:
-    """The special words that the consumer and a tokenizer find in a row: a placeholder for each picture, and no other
-    than the dialect's own. Raises RowSkipped."""
+    """Check the special words that the consumer and a tokenizer find in a row.
+
+    Args:
+        words: All of them.
+        images: How many pictures the row shows, each with one placeholder.
+        image: The placeholder.
+        consumer: Which words are special.
+        dialect: Whose own words are allowed.
+
+    Raises:
+        RowSkipped: `image_count` for another number of placeholders; `special_word` for any other special word.
+    """
     found = Counter(words)
     for word in consumer.words.findall(image):
         if (count := found.pop(word, 0)) != images:

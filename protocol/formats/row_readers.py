@@ -53,7 +53,12 @@ class RowReader:
 
 
 def read_row(reader: RowReader, source_row: SourceRow) -> Trajectory:
-    """The trajectory of a row. Whatever is wrong with it, RowError is raised; OSError where its pictures lie."""
+    """The trajectory of a row.
+
+    Raises:
+        RowError: Anything is wrong with the row.
+        OSError: Its pictures cannot be read.
+    """
     try:
         return reader.read(source_row)
     except (RowError, OSError):
@@ -68,7 +73,7 @@ def read_row(reader: RowReader, source_row: SourceRow) -> Trajectory:
 
 @contextmanager
 def error_context(field: str) -> Iterator[None]:
-    """Say of what is wrong within that it is in this field of the row."""
+    """Within the block, name this field of the row in errors. Raises RowError."""
     try:
         yield
     except ValidationError as error:

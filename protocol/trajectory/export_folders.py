@@ -33,7 +33,7 @@ class ExportedFile(FrozenModel):
 
 
 class ExportCounts(FrozenModel):
-    """How much a folder holds."""
+    """How many `trajectories`, `steps` and distinct `images` a folder holds."""
 
     trajectories: int = Field(ge=0)
     steps: int = Field(ge=0)

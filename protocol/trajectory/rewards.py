@@ -6,8 +6,12 @@ from pydantic import Field, model_validator
 
 from protocol.base import FrozenModel
 
-RewardSource = Literal["verifier", "reference", "screen", "outcome_model"]
-"""Who decided, in the order in which they are asked; see `protocol.evaluation.judgements.JudgeKind`."""
+ModelJudgeKind = Literal["reference", "screen", "outcome_model"]
+"""Judges that ask a model, in the order in which they are asked. reference: compares the answer with the task's
+reference; screen: holds the last screens against the task's criteria; outcome_model: reads the whole attempt."""
+
+RewardSource = Literal["verifier", ModelJudgeKind]
+"""Source of a reward, in the order in which they are asked. verifier: what the task's own said."""
 
 
 class JudgedBy(FrozenModel):

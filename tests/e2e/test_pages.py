@@ -18,6 +18,7 @@ from tests.e2e.conftest import Drill, SignIn, confirm
 from tests.e2e.episode_page import BOUND_MS, EpisodePage
 from tests.e2e.flywheel_turns import FIRST, NAME
 from tests.e2e.layout import assert_readable
+from tests.e2e.screenshots import take_screenshot
 
 AXE = ROOT / "frontend/node_modules/axe-core/axe.min.js"
 Scheme = Literal["light", "dark"]
@@ -67,9 +68,14 @@ async def show_in(page: Page, scheme: Scheme) -> None:
 
 
 async def assert_accessible_in_both(page: Page, name: str) -> None:
-    """The same in light and in dark: a second page would cost as much as all else that a test does."""
+    """The same in light and in dark: a second page would cost as much as all else that a test does.
+
+    The light page becomes a screenshot for the documentation.
+    """
     for scheme in SCHEMES:
         await show_in(page, scheme)
+        if scheme == "light":
+            await take_screenshot(page, name)
         await assert_accessible(page, f"{name}, {scheme}")
 
 

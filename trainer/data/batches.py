@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class BatchPosition:
-    """A position in the order: the next batch."""
+    """A position in the order: the next `batch` of an `epoch`, both from 0."""
 
     epoch: int = 0
     batch: int = 0
@@ -82,7 +82,17 @@ class ShuffledOrder:
     """Endless batches of at most `tokens` tokens; each epoch holds every sample once."""
 
     def __init__(self, lengths: Sequence[int], *, tokens: int, seed: int, window: int = WINDOW) -> None:
-        """Raises ValueError if there is no sample or one does not fit."""
+        """Check that every sample fits.
+
+        Args:
+            lengths: Tokens of each sample.
+            tokens: Most tokens of a sequence.
+            seed: Of the order.
+            window: Samples that are packed together at a time.
+
+        Raises:
+            ValueError: There is no sample, or one does not fit.
+        """
         if not lengths:
             raise ValueError("there is nothing to train on")
         if (longest := max(lengths)) > tokens:
@@ -161,7 +171,7 @@ def is_held_out(name: str, *, seed: int, share: float) -> bool:
 
 @dataclass(frozen=True)
 class MixPart:
-    """One source."""
+    """One source and its `share` of the tokens, above 0; all shares sum to 1."""
 
     order: OrderedSource
     share: float

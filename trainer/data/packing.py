@@ -18,24 +18,27 @@ from trainer.serve.prompt_encoder import Picture
 
 @dataclass(frozen=True)
 class Pack:
-    """A sequence of samples. What is learned is gathered: T tokens of N, those under the masks, in order."""
+    """A sequence of N tokens from several samples. T of the tokens are learned: those under the masks, in order."""
 
     ids: torch.Tensor
-    """Shape (1, N)."""
+    """Token ids, [1, N] (int)."""
     positions: torch.Tensor
-    """Shape (4, 1, N): the count within a sample, then time, height and width."""
+    """Count within the sample, then time, height and width; [4, 1, N] (int)."""
     pixels: torch.Tensor | None
-    """The patches of all pictures, in order."""
+    """Patches of all pictures, in order, [patches, values of a patch]; None without pictures."""
     grids: torch.Tensor | None
-    """Frames, rows and columns of patches; shape (pictures, 3)."""
+    """Frames, rows and columns of patches, [pictures, 3] (int); None without pictures."""
     places: torch.Tensor
-    """Where the learned tokens stand; shape (T,)."""
+    """Where the learned tokens are, [T] (int)."""
     weights: torch.Tensor
-    """How much each of them counts; shape (T,)."""
+    """How much each of them counts, [T], from 0."""
     rollout_logprobs: torch.Tensor
-    """What the server said of them; NaN where the policy did not draw them, or not comparably. Shape (T,)."""
+    """Log-probability that the server gave, [T], in nats.
+
+    NaN where the policy did not sample the token, or not comparably.
+    """
     sample_index: torch.Tensor
-    """Which sample each belongs to, from 0; shape (T,)."""
+    """Which sample each belongs to, [T] (int), from 0."""
     lengths: tuple[int, ...]
     """Tokens of each sample."""
 
@@ -94,7 +97,11 @@ def blank_sample(model: Any) -> TokenizedSample:
 
 
 def token_positions(sample: TokenizedSample, model: Any) -> torch.Tensor:
-    """Where each token of a sample stands: the count, then time, height and width; shape (4, 1, tokens)."""
+    """Position of each token of a sample: the count, then time, height and width.
+
+    Returns:
+        [4, 1, tokens] (int).
+    """
     ids = torch.tensor([sample.ids])
     grids = torch.cat([picture.grid for picture in sample.pictures]) if sample.pictures else None
     kinds = (ids == model.config.image_token_id).int()
@@ -104,14 +111,20 @@ def token_positions(sample: TokenizedSample, model: Any) -> torch.Tensor:
 
 
 def vision_inputs(pack: Pack) -> dict[str, torch.Tensor | None]:
-    """The pictures as a model is given them."""
+    """The pictures as a model takes them: `pixel_values` [patches, values] and `image_grid_thw` [pictures, 3].
+
+    Empty without pictures.
+    """
     return {} if pack.pixels is None else {"pixel_values": pack.pixels, "image_grid_thw": pack.grids}
 
 
 def learned_logits(model: Any, pack: Pack) -> torch.Tensor:
-    """What the model would say at each place that is learned, in single precision; shape (T, vocabulary).
+    """Logits of each learned token, in single precision.
 
-    Only these rows meet the vocabulary's matrix: screens are many tokens, and a reply is few.
+    Only these rows are multiplied by the vocabulary's matrix: screens are many tokens, and a reply is few.
+
+    Returns:
+        [T, vocabulary].
     """
     out = model(
         input_ids=pack.ids,
@@ -126,7 +139,16 @@ def learned_logits(model: Any, pack: Pack) -> torch.Tensor:
 
 
 def learned_logprobs(model: Any, pack: Pack, *, temperature: float = 1.0) -> torch.Tensor:
-    """How likely the model finds each token that is learned; shape (T,)."""
+    """Log-probability of each learned token, in nats.
+
+    Args:
+        model: As `transformers` loads it.
+        pack: A sequence.
+        temperature: Divides the logits; 0 stands for 1.
+
+    Returns:
+        [T], at most 0.
+    """
     logits = learned_logits(model, pack) / (temperature or 1.0)
     chosen: torch.Tensor = logits.log_softmax(-1).gather(-1, pack.learned[:, None])[:, 0]
     return chosen

@@ -138,13 +138,21 @@ def group_order(groups: Sequence[ReplyGroup], config: DatasetTrainingConfig) -> 
 
 
 def reply_logprob_sums(model: Any, one: Pack) -> torch.Tensor:
-    """How likely the model finds each reply of a pack as a whole; shape (samples,)."""
+    """Log-probability of each reply of a pack as a whole, in nats.
+
+    Returns:
+        [samples], at most 0.
+    """
     logprobs = learned_logprobs(model, one)
     return torch.zeros(len(one.lengths), device=logprobs.device).index_add(0, one.sample_index, logprobs)
 
 
 def reference_logprobs(model: Any, groups: Sequence[ReplyGroup]) -> torch.Tensor:
-    """What a model says of the replies of each group, before it learns; shape (groups, replies of a group)."""
+    """Log-probability of the replies of each group under a model, without gradients, in nats.
+
+    Returns:
+        [groups, replies of a group].
+    """
     with torch.inference_mode():
         rows = [reply_logprob_sums(model, pack(one.replies, model).to(model.device)) for one in groups]
     return torch.stack(rows).clone()

@@ -85,7 +85,12 @@ class Renderer:
         return ImageLimits(min_pixels=size["shortest_edge"], max_pixels=size["longest_edge"])
 
     def render_sample(self, sample: Sample, read: ReadPicture) -> TokenizedSample:
-        """A step by the dialect's words. Raises SampleError."""
+        """A step by the dialect's words.
+
+        Raises:
+            SampleUnreadable: The reply holds a token that ends one or stands for a picture.
+            SampleError: The prompt cannot be read, or the sample does not fit.
+        """
         reply: list[int] = self._tokenizer.encode(sample.target, add_special_tokens=False)
         if not (self._pictures | {self._end}).isdisjoint(reply):
             raise SampleUnreadable(f"{_name(sample)}: a reply holds a token that ends one or stands for a picture")
@@ -95,7 +100,19 @@ class Renderer:
     def render_sampled(
         self, decision: SampledDecision, messages: tuple[ChatMessage, ...], read: ReadPicture, weight: float
     ) -> TokenizedSample:
-        """A step by the tokens the policy drew in this conversation. Raises SampleError."""
+        """A step by the tokens the policy sampled in this conversation.
+
+        Args:
+            decision: The policy's own tokens.
+            messages: What it was shown.
+            read: Gives the bytes of a picture.
+            weight: Of each learned token, from 0.
+
+        Raises:
+            SampleForeign: The policy has other tokens than this model.
+            SampleUnreadable: The reply holds the place of a picture.
+            SampleError: The prompt cannot be read, or the sample does not fit.
+        """
         prompt = self._prompt(decision, messages, read)
         if prompt.ids != decision.prompt_token_ids:
             raise SampleForeign(f"{_name(decision)}: {decision.policy.name} read this conversation as other tokens")

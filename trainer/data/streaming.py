@@ -43,6 +43,7 @@ class JoinedFolder(FrozenModel):
     manifest: str
     """The sha256 of its manifest."""
     samples: int
+    """How many samples it has; 0 where it is refused."""
     refused: str = ""
     """The code of why nothing of it is used."""
 
@@ -52,7 +53,12 @@ PASSES = TypeAdapter(tuple[tuple[JoinedFolder, ...], ...])
 
 @dataclass(frozen=True)
 class WaitPolicy:
-    """After how many passes over the same more is waited for, at most so many seconds; None: only for the first."""
+    """When a run waits for more data.
+
+    Attributes:
+        passes: Passes over the same data before it waits, from 1; None: it waits only for the first.
+        patience: Longest wait, in seconds.
+    """
 
     passes: int | None
     patience: float

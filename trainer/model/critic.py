@@ -72,7 +72,11 @@ def open_critic(path: Path, config: TrainingConfig) -> Critic:
 
 
 def learned_values(critic: Critic, pack: Pack) -> torch.Tensor:
-    """What the critic expects at each token that is learned, before it is drawn; in single precision, shape (T,)."""
+    """The critic's value at each learned token, before it is drawn; in single precision.
+
+    Returns:
+        [T], in units of reward.
+    """
     trunk: Any = critic.checkpoint.model.model
     out = trunk(
         input_ids=pack.ids,

@@ -44,7 +44,18 @@ def packed_attention(
     position_ids: torch.Tensor | None = None,
     **kwargs: Any,
 ) -> tuple[torch.Tensor, None]:
-    """As transformers calls it: heads of shape (1, heads, N, width), the count within a sample of shape (1, N)."""
+    """Attention of each sample of a packed sequence by itself, with the interface of `transformers`.
+
+    Args:
+        query: [1, heads, N, width].
+        key: [1, key heads, N, width].
+        value: [1, key heads, N, width].
+        attention_mask: Any shape [...]; with one, torch's own attention runs.
+        position_ids: Count within the sample, [1, N] (int); None: torch's own attention runs.
+
+    Returns:
+        [1, N, heads, width], and no weights.
+    """
     if position_ids is None or attention_mask is not None:
         whole: tuple[torch.Tensor, None] = sdpa_attention_forward(module, query, key, value, attention_mask, **kwargs)
         return whole
@@ -54,7 +65,11 @@ def packed_attention(
 
 
 def sample_lengths(count: torch.Tensor) -> list[int]:
-    """How long the samples are, from a count that begins again at each; shape (N,)."""
+    """Tokens of each sample.
+
+    Args:
+        count: Position within the sample, [N] (int); it begins again at 0 with each sample.
+    """
     begins = (count == 0).nonzero()[:, 0]
     ends = torch.cat([begins[1:], begins.new_tensor([len(count)])])
     lengths: list[int] = (ends - begins).tolist()
@@ -69,7 +84,14 @@ class MatmulPatchEmbedding(torch.nn.Conv3d):  # type: ignore[misc]
     """That convolution, with the same weight under the same name."""
 
     def forward(self, pixels: torch.Tensor) -> torch.Tensor:
-        """Patches of shape (N, channels, frames, rows, columns) to (N, width, 1, 1, 1)."""
+        """Embed patches.
+
+        Args:
+            pixels: [N, channels, frames, rows, columns].
+
+        Returns:
+            [N, width, 1, 1, 1].
+        """
         made = torch.nn.functional.linear(pixels.flatten(1), self.weight.flatten(1), self.bias)
         return made[:, :, None, None, None]
 

@@ -73,7 +73,15 @@ class Config(Settings):
 
 
 def run(config: Config) -> Path:
-    """Merge; returns the new checkpoint's folder, which appears when it is whole. Raises TrainerError."""
+    """Merge checkpoints. The new folder appears when it is complete.
+
+    Returns:
+        The folder.
+
+    Raises:
+        OutputExists: The folder exists.
+        TrainerError: A checkpoint cannot be read, or they do not fit each other.
+    """
     if config.out.exists():
         raise OutputExists(f"{config.out} exists")
     sources = [CheckpointSource(part) for part in config.parts]
@@ -103,7 +111,7 @@ class CheckpointSource:
         self._adapter = Adapter(part.adapter, set(self.names)) if part.adapter else None
 
     def tensor(self, name: str) -> torch.Tensor:
-        """One tensor, with its adapter's part."""
+        """The tensor of this name with its adapter added, in the checkpoint's own shape [...]."""
         tensor = self.shards.tensor(name)
         return self._adapter.folded(name, tensor) if self._adapter else tensor
 
@@ -125,7 +133,14 @@ def check_mergeable(first: CheckpointSource, other: CheckpointSource) -> None:
 def merge_tensor(
     sources: list[CheckpointSource], base: CheckpointSource | None, name: str, config: Config
 ) -> torch.Tensor:
-    """One tensor, computed in single precision or better; one of whole numbers has to be the same in all."""
+    """The merged tensor of this name, computed in single precision or better.
+
+    Returns:
+        The shape of the parts [...], in the first part's precision.
+
+    Raises:
+        CheckpointMismatched: A tensor of whole numbers differs between the parts.
+    """
     dtype, _ = sources[0].shards.kind(name)
     if not dtype.is_floating_point:
         first = sources[0].tensor(name)
@@ -145,7 +160,11 @@ def merge_tensor(
 
 
 def interpolate(sources: list[CheckpointSource], name: str, precise: torch.dtype) -> torch.Tensor:
-    """The weighted sum of a tensor."""
+    """Weighted sum of a tensor (model soups, Wortsman et al. 2022, arXiv 2203.05482; UI-TARS-2, arXiv 2509.02544).
+
+    Returns:
+        The shape of the parts [...], in the precision `precise`.
+    """
     total = sources[0].tensor(name).to(precise) * sources[0].part.weight
     for source in sources[1:]:
         total += source.tensor(name).to(precise) * source.part.weight
@@ -153,7 +172,14 @@ def interpolate(sources: list[CheckpointSource], name: str, precise: torch.dtype
 
 
 def thin_delta(change: torch.Tensor, name: str, number: int, config: Config) -> torch.Tensor:
-    """What is kept of one part's differences."""
+    """The part of one checkpoint's differences that its method keeps.
+
+    Args:
+        change: Difference from the base, any shape [...].
+
+    Returns:
+        The same shape [...].
+    """
     if config.method == "ties":
         return trim(change, config.density)
     return drop(change, config.density, part_generator(config.seed, name, number))

@@ -58,7 +58,17 @@ class Config(Settings):
 
 
 def run(config: Config) -> Path:
-    """Quantise; returns the new checkpoint's folder, which appears when it is whole. Raises TrainerError."""
+    """Quantise a checkpoint. The new folder appears when it is complete.
+
+    Returns:
+        The folder.
+
+    Raises:
+        OutputExists: The folder exists.
+        ConfigInvalid: W4AFP8 with another group size than servers read.
+        CheckpointMismatched: No decoder matrix can be divided into groups.
+        CheckpointUnusable: The checkpoint cannot be read.
+    """
     if config.out.exists():
         raise OutputExists(f"{config.out} exists")
     if config.scheme == "W4AFP8" and config.group != EIGHT_BIT_GROUP:
@@ -101,12 +111,21 @@ def quantization_scheme(name: Scheme, group: int) -> QuantizationScheme:
 
 
 def plan_matrices(source: ShardedTensors, group: int) -> dict[str, bool]:
-    """The decoder's matrices, and whether each can be packed."""
+    """The decoder's matrices, and whether each can be packed: its rows must be whole groups of `group` weights."""
     return {name: source.kind(name)[1][-1] % group == 0 for name in source.names if MATRIX.fullmatch(name)}
 
 
 def group_scales(weight: torch.Tensor, group: int, shrinks: int) -> torch.Tensor:
-    """For each group of a row the scale of least squared error among some; shape (rows, groups)."""
+    """Scale of each group with the least squared error among several (round to nearest).
+
+    Args:
+        weight: A matrix, [rows, columns].
+        group: Weights that share a scale; divides the columns.
+        shrinks: How many scales are tried, from the one that reaches the largest weight down to 0.7 of it.
+
+    Returns:
+        [rows, columns / group], in the weight's precision.
+    """
     groups = weight.float().unflatten(1, (-1, group))
     largest = groups.abs().amax(-1, keepdim=True).clamp(min=1e-8) / (2 ** (BITS - 1) - 0.5)
     best, least = largest, torch.full_like(largest, torch.inf)

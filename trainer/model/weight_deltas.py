@@ -12,7 +12,15 @@ from torch import Tensor
 
 
 def trim(delta: Tensor, density: float) -> Tensor:
-    """The largest changes, this share of all; the others are nothing."""
+    """Keep the largest changes, by magnitude (TIES, Yadav et al. 2023, arXiv 2306.01708, "Trim").
+
+    Args:
+        delta: Any shape [...].
+        density: Share that is kept, above 0 to 1; at least one change is.
+
+    Returns:
+        The same shape [...]; 0 elsewhere.
+    """
     count = max(1, round(density * delta.numel()))
     flat = delta.flatten()
     places = flat.abs().topk(count).indices
@@ -20,18 +28,45 @@ def trim(delta: Tensor, density: float) -> Tensor:
 
 
 def drop(delta: Tensor, density: float, source: torch.Generator) -> Tensor:
-    """Each change with this probability, scaled up so that their expected sum stays."""
+    """Keep each change at random and rescale, so that the expected sum stays (DARE, Yu et al. 2024, arXiv 2311.03099).
+
+    Args:
+        delta: Any shape [...].
+        density: Probability that a change is kept, above 0 to 1.
+        source: Of randomness.
+
+    Returns:
+        The same shape [...]; 0 elsewhere.
+    """
     mask = torch.rand(delta.shape, generator=source, dtype=torch.float64) < density
     return torch.where(mask, delta / density, 0)
 
 
 def weighted_sum(deltas: Sequence[Tensor], weights: Sequence[float]) -> Tensor:
-    """Their weighted sum."""
+    """Weighted sum of tensors.
+
+    Args:
+        deltas: Of one shape, `[...]` each.
+        weights: One a tensor.
+
+    Returns:
+        The same shape [...].
+    """
     return torch.stack([delta * weight for delta, weight in zip(deltas, weights, strict=True)]).sum(0)
 
 
 def elect_sign(deltas: Sequence[Tensor], weights: Sequence[float]) -> Tensor:
-    """At each place the weighted mean of those changes whose sign has more weight behind it; no change has no vote."""
+    """At each place, the weighted mean of the changes with the heavier sign; a change of 0 has no vote.
+
+    Source: TIES, Yadav et al. 2023 (arXiv 2306.01708), "Elect" and "Disjoint Merge".
+
+    Args:
+        deltas: Of one shape, `[...]` each.
+        weights: One a tensor, from 0.
+
+    Returns:
+        The same shape [...].
+    """
     sign = weighted_sum(deltas, weights).sign()
     agree = [(delta.sign() == sign) & (delta != 0) for delta in deltas]
     voted = weighted_sum([mask.to(sign.dtype) for mask in agree], weights)

@@ -21,22 +21,27 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class Rollout:
-    """Attempts laid end to end; all but `tail` have one place a token."""
+    """Attempts laid end to end: T tokens in all.
+
+    Raises:
+        ValueError: The tensors do not fit each other, or attempts are not end to end.
+    """
 
     rewards: Tensor
+    """Reward that falls on each token, [T]; no bound."""
     values: Tensor
-    """What the critic expects before each token."""
+    """What the critic expects before each token, [T], in units of reward."""
     policy_mask: Tensor
-    """Whether the policy wrote it (bool)."""
+    """Whether the policy wrote the token, [T] (bool)."""
     attempt_index: Tensor
-    """Which attempt it belongs to: 0, 1, 2, … never falling."""
+    """Number of the token's attempt, [T]: 0, 1, 2, … never falling."""
     turn: Tensor
-    """Which of the attempt's steps it belongs to, never falling within an attempt."""
+    """Number of the step within the attempt, [T], never falling within an attempt."""
     tail: Tensor
-    """Of each attempt, the value of where it stopped (`tail_values`)."""
+    """Value of where each attempt stopped, [attempts] (`tail_values`)."""
 
     def __post_init__(self) -> None:
-        """Raises ValueError where the tensors do not fit each other, or attempts lie in one another."""
+        """Check the shapes and the order of attempts."""
         if len({len(one) for one in (self.rewards, self.values, self.policy_mask, self.attempt_index, self.turn)}) > 1:
             raise ValueError("a rollout has one reward, value, attempt and turn a token")
         index = self.attempt_index
@@ -46,11 +51,12 @@ class Rollout:
 
 @dataclass(frozen=True)
 class Advantages:
-    """Per token, shape (T,); both are zero for tokens that the policy did not write."""
+    """Result of `token_advantages`. Both are zero for tokens that the policy did not write."""
 
     advantages: Tensor
+    """Policy's advantages, [T], in units of reward."""
     returns: Tensor
-    """The critic's targets."""
+    """The critic's targets, [T], in units of reward."""
 
 
 @dataclass(frozen=True)
@@ -58,17 +64,31 @@ class Moments:
     """Sums that give mean and variance; those of several ranks are added."""
 
     weight: Tensor
+    """Sum of weights, []."""
     first: Tensor
+    """Weighted sum of values, []."""
     second: Tensor
+    """Weighted sum of squares, []."""
 
     def __add__(self, other: "Moments") -> "Moments":
         return Moments(self.weight + other.weight, self.first + other.first, self.second + other.second)
 
 
 def tail_values(values: Tensor, terminated: Tensor, truncated: Tensor) -> Tensor:
-    """What an attempt was still worth where it stopped: nothing where the task ended, the critic's guess if it was cut.
+    """What each attempt was still worth where it stopped.
 
-    Raises ValueError where an attempt neither ended nor was cut: it is still on its way.
+    0 where the task ended, the critic's value where it was cut off.
+
+    Args:
+        values: The critic's value of the last state, [attempts].
+        terminated: Whether the task ended, [attempts] (bool).
+        truncated: Whether the attempt was cut off, [attempts] (bool).
+
+    Returns:
+        Values in units of reward, [attempts].
+
+    Raises:
+        ValueError: An attempt neither ended nor was cut off, so it is still running.
     """
     if not bool((terminated | truncated).all()):
         raise ValueError("an attempt neither terminated nor was truncated")
@@ -83,7 +103,18 @@ def adaptive_lambda(
     least: float = 0.0,
     most: float = 1.0,
 ) -> Tensor:
-    """λ = 1 - 1/(αl) of each token, within bounds; l is how many tokens the policy wrote in its step or attempt."""
+    """Length-adaptive λ = 1 - 1/(αl) of each token (VAPO, Yue et al. 2025, arXiv 2504.05118, "Length-Adaptive GAE").
+
+    Args:
+        rollout: Attempts end to end.
+        alpha: α, above 0; 0.05 in VAPO and UI-TARS-2. Credit reaches back about α·l tokens.
+        by: Whether l counts the policy's tokens in the step or in the whole attempt. The papers do not say which.
+        least: Lower bound of λ, from 0 to 1.
+        most: Upper bound of λ, from 0 to 1.
+
+    Returns:
+        λ of each token, [T].
+    """
     if by == "trajectory":
         group = rollout.attempt_index
     else:
@@ -100,9 +131,18 @@ def token_advantages(
     policy_lambda: float | Tensor = 0.95,
     critic_lambda: float | Tensor = 1.0,
 ) -> Advantages:
-    """Every token the policy wrote is a moment. Advantages by one λ, the critic's targets by another (decoupled GAE).
+    """Generalised advantage estimation over the tokens that the policy wrote, with two λ (decoupled GAE).
 
-    A λ is one number or one of each token. All is computed in single precision or better, whatever the critic's.
+    Computed in single precision or better, whatever the critic's precision.
+
+    Sources: GAE is Schulman et al. 2016 (arXiv 1506.02438, section 3); one λ for the policy and one for the critic's
+    targets is VC-PPO, Yuan et al. 2025 (arXiv 2503.01491).
+
+    Args:
+        rollout: Attempts end to end.
+        gamma: Discount between two tokens of the policy, 0 to 1.
+        policy_lambda: λ of the advantages, 0 to 1; a number or [T].
+        critic_lambda: λ of the critic's targets, 0 to 1; a number or [T]. With 1 and no discount they are the returns.
     """
     at = rollout.policy_mask.nonzero()[:, 0]
     rewards = _accumulate_rewards(rollout, at)
@@ -113,9 +153,18 @@ def token_advantages(
 
 
 def group_advantages(rewards: Tensor, groups: Tensor, *, scale: bool = True, epsilon: float = 1e-6) -> Tensor:
-    """GRPO: of each attempt, its reward above the mean of its task's, over their deviation (n - 1) where `scale`.
+    """GRPO: each attempt's reward less the mean of its group.
 
-    A group that is of one mind, or of one attempt, says nothing: zero.
+    Source: DeepSeekMath, Shao et al. 2024 (arXiv 2402.03300, section 4.1).
+
+    Args:
+        rewards: Of each attempt, [attempts].
+        groups: Number of each attempt's group, [attempts] (int); any numbers.
+        scale: Divide by the group's standard deviation, computed with n - 1.
+        epsilon: Added to the deviation, above 0.
+
+    Returns:
+        [attempts]; 0 in a group of one, and where all rewards of a group are equal.
     """
     named = groups.unique(return_inverse=True)[1]
     counts = torch.bincount(named).to(rewards.dtype)
@@ -127,7 +176,17 @@ def group_advantages(rewards: Tensor, groups: Tensor, *, scale: bool = True, eps
 
 
 def has_reward_variance(rewards: Tensor, groups: Tensor) -> Tensor:
-    """Which attempts are of a group whose rewards differ: DAPO drops the others, which teach nothing."""
+    """Which attempts are of a group whose rewards differ.
+
+    DAPO drops the others, since they teach nothing (Yu et al. 2025, arXiv 2503.14476, section 3.2 "Dynamic Sampling").
+
+    Args:
+        rewards: Of each attempt, [attempts].
+        groups: Number of each attempt's group, [attempts] (int).
+
+    Returns:
+        [attempts] (bool).
+    """
     named = groups.unique(return_inverse=True)[1]
     empty = torch.zeros(int(named.max()) + 1 if len(named) else 0, dtype=rewards.dtype, device=rewards.device)
     most, least = (empty.scatter_reduce(0, named, rewards, how, include_self=False) for how in ("amax", "amin"))
@@ -135,14 +194,29 @@ def has_reward_variance(rewards: Tensor, groups: Tensor) -> Tensor:
 
 
 def moments(values: Tensor, weights: Tensor) -> Moments:
-    """The sums of what counts, in double precision."""
+    """Weighted sums in double precision.
+
+    Args:
+        values: Any shape [...].
+        weights: The same shape [...]; what has weight 0 is ignored, even where it is no number.
+    """
     counted = torch.where(weights != 0, values.double(), 0)
     weight = weights.double()
     return Moments(weight.sum(), (weight * counted).sum(), (weight * counted.square()).sum())
 
 
 def whiten(values: Tensor, weights: Tensor, seen: Moments | None = None, *, epsilon: float = 1e-8) -> Tensor:
-    """What counts, brought to mean 0 and deviation 1; zero elsewhere. `seen` are the moments of the whole update."""
+    """Shift and scale values to mean 0 and deviation 1.
+
+    Args:
+        values: Any shape [...].
+        weights: The same shape [...]; 0 leaves a value out.
+        seen: Moments of the whole update, over all ranks; None: of these values.
+        epsilon: Added to the variance, above 0.
+
+    Returns:
+        The shape of `values` [...]; zero where the weight is 0.
+    """
     seen = seen or moments(values, weights)
     mean = seen.first / seen.weight.clamp(min=1e-12)
     variance = (seen.second / seen.weight.clamp(min=1e-12) - mean.square()).clamp(min=0)
@@ -150,8 +224,16 @@ def whiten(values: Tensor, weights: Tensor, seen: Moments | None = None, *, epsi
 
 
 def explained_variance(returns: Tensor, values: Tensor, weights: Tensor) -> float:
-    """1 - Var(returns - values) / Var(returns): 1 for a perfect critic, 0 for a constant, NaN if returns are equal, but
-    for rounding."""
+    """1 - Var(returns - values) / Var(returns): 1 for a perfect critic, 0 for a constant, negative for a worse one.
+
+    Args:
+        returns: The critic's targets, [T].
+        values: What the critic expected, [T].
+        weights: Weight of each token, [T]; 0 leaves it out.
+
+    Returns:
+        At most 1; NaN where all returns are equal, but for rounding.
+    """
     whole, left = _variance(returns, weights), _variance(returns - values, weights)
     largest = float(returns[weights != 0].abs().max()) if bool((weights != 0).any()) else 0.0
     return 1 - left / whole if whole > (ROUNDING * largest) ** 2 else float("nan")

@@ -39,6 +39,7 @@ class Attempt:
     versions: tuple[str, ...]
     """Of the weights that drew its steps, each once."""
     rounds: int
+    """Steps that stand, undone ones left out."""
     thought: float
     """Mean characters of a thought."""
     interface: Interface = "gui"
@@ -60,23 +61,28 @@ class FlatBatch:
     sample_starts: tuple[int, ...]
     """Where each sample's tokens begin; S of them."""
     rewards: Tensor
-    """Reward of each token, shape (T,), like all that follow but `terminated`."""
+    """Reward of each token, [T]."""
     policy_mask: Tensor
-    """Whether the policy sampled the token (bool)."""
+    """Whether the policy sampled the token, [T] (bool)."""
     rollout_logprobs: Tensor
-    """Log-probability under the weights that sampled the token; NaN where unknown or too old."""
+    """Log-probability under the weights that sampled the token, [T]; NaN where unknown or too old."""
     weights: Tensor
+    """Weight of each token in losses, [T], from 0."""
     attempt_index: Tensor
-    """Number of the token's attempt, from 0, never falling."""
+    """Number of the token's attempt, [T], from 0, never falling."""
     turn: Tensor
-    """Number of the token's step within its attempt."""
+    """Number of the token's step within its attempt, [T]."""
     terminated: Tensor
-    """Of each attempt; shape (A,)."""
+    """Whether each attempt ended by itself, [A] (bool)."""
     succeeded: Tensor
-    """Of each token, whether its attempt did."""
+    """Whether the token's attempt succeeded, [T] (bool)."""
 
     def places(self, samples: Sequence[int]) -> Tensor:
-        """Where the tokens of these samples are, in the order a pack of them has."""
+        """Where the tokens of these samples are, in the order a pack of them has.
+
+        Returns:
+            Indices into the T tokens, [tokens of the samples] (int).
+        """
         found = [
             torch.arange(self.sample_starts[one], self.sample_starts[one] + sum(self.samples[one].mask))
             for one in samples
@@ -84,7 +90,11 @@ class FlatBatch:
         return torch.cat(found)
 
     def only(self, selected: Tensor) -> "FlatBatch":
-        """The batch of these attempts alone; A flags, at least one of them true."""
+        """The batch of the selected attempts alone.
+
+        Args:
+            selected: Which attempts, [A] (bool); at least one.
+        """
         samples = [one for one, begin in enumerate(self.sample_starts) if selected[self.attempt_index[begin]]]
         lengths = [sum(self.samples[one].mask) for one in samples]
         tokens = selected[self.attempt_index]
@@ -102,10 +112,13 @@ class FlatBatch:
         )
 
     def rollout(self, values: Tensor) -> Rollout:
-        """What advantages are computed from.
+        """The input of advantage estimation.
 
-        An attempt that was cut off goes on from the critic's value before its last token: what was seen after it is in
-        no prompt.
+        An attempt that was cut off continues with the critic's value before its last token, since what came after it is
+        in no prompt.
+
+        Args:
+            values: The critic's values, [T].
         """
         attempts = len(self.terminated)
         last = torch.zeros(attempts, dtype=torch.long)
@@ -117,7 +130,14 @@ class FlatBatch:
 def read_attempts(
     folder: TrajectoryFolder, dialect: Dialect, renderer: Renderer, *, shaping: RewardShaping, temperature: float
 ) -> tuple[list[Attempt], Counter[str]]:
-    """The attempts of a folder, and by their codes why others cannot be used. Raises FolderError."""
+    """The attempts of a folder, and how many others cannot be used, by the code of the reason.
+
+    Args:
+        temperature: What all replies must have been sampled at.
+
+    Raises:
+        FolderError: The folder cannot be read.
+    """
     found: list[Attempt] = []
     left_out: Counter[str] = Counter()
     for trajectory in folder.trajectories():
@@ -136,8 +156,16 @@ def build_attempt(
     shaping: RewardShaping,
     temperature: float,
 ) -> Attempt:
-    """One attempt. Raises AttemptUnjudged where nobody can say how it ended, AttemptUnusable where nothing can be
-    learned, SampleError."""
+    """One attempt as samples with rewards.
+
+    Args:
+        temperature: What every reply must have been sampled at.
+
+    Raises:
+        AttemptUnjudged: No outcome is known.
+        AttemptUnusable: It is unfinished, sampled at another temperature, or has none of the policy's own tokens.
+        SampleError: A step cannot be rendered.
+    """
     reward = shape_rewards(trajectory, shaping)
     if reward is None:
         raise AttemptUnjudged(f"{trajectory.id}: nobody can say how it ended")

@@ -35,21 +35,33 @@ CriticSharing = Literal["shared", "apart"]
 
 
 def token_interfaces(attempts: Sequence[Attempt], flat: FlatBatch) -> Tensor:
-    """Of each token the interface, as its number among `INTERFACES`."""
+    """The interface by which each token's attempt acted.
+
+    Returns:
+        Its index in `INTERFACES`, [T] (int).
+    """
     return torch.tensor([INTERFACES.index(one.interface) for one in attempts])[flat.attempt_index]
 
 
 @dataclass(frozen=True)
 class CriticSlot:
-    """A critic, where it is kept, and whose tokens are its own; None for all."""
+    """A critic, its optimiser, and where both are saved."""
 
     critic: Critic
     optimiser: torch.optim.Optimizer
     folder: Path
     interface: int | None
+    """Index in `INTERFACES`; None: all tokens are its own."""
 
     def owns(self, interfaces: Tensor) -> Tensor:
-        """Of each token, whether this critic speaks for it."""
+        """Whether this critic estimates each token.
+
+        Args:
+            interfaces: Index of each token's interface, [T] (int).
+
+        Returns:
+            [T] (bool).
+        """
         everyone = torch.ones(len(interfaces), dtype=torch.bool)
         return everyone if self.interface is None else interfaces == self.interface
 
@@ -81,7 +93,15 @@ class CriticSet:
             write_optimiser(slot.optimiser, target / slot.folder)
 
     def values(self, parts: Sequence[SequenceBatch], interfaces: Tensor) -> Tensor:
-        """What is expected at each token, before it is drawn."""
+        """The critics' value at each token, before it is drawn.
+
+        Args:
+            parts: The sequences of this rank.
+            interfaces: Index of each token's interface, [T] (int).
+
+        Returns:
+            [T], in units of reward, the same on all ranks.
+        """
         values = torch.zeros(len(interfaces))
         with no_gradients():
             for slot in self._slots:
@@ -103,7 +123,20 @@ class CriticSet:
         *,
         clip: float | None,
     ) -> dict[str, float]:
-        """A step of each that has tokens in it; `values` are those of before, `anchors` what each token counts."""
+        """An optimiser step of each critic that has tokens in a minibatch.
+
+        Args:
+            step: The sequences of this rank.
+            values: The critics' values before the update, [T].
+            returns: The targets, [T].
+            anchors: Weight of each token, [T].
+            interfaces: Index of each token's interface, [T] (int).
+            update: Number of the update, which sets the learning rate.
+            clip: As in `trainer.rl.losses.value_loss`.
+
+        Returns:
+            `value_loss`, and `value_gradient`, the largest gradient norm.
+        """
         losses, steepest = 0.0, 0.0
         for slot in self._slots:
             own = anchors * slot.owns(interfaces)

@@ -21,43 +21,71 @@ KLKind = Literal["k1", "k2", "k3"]
 
 @dataclass(frozen=True)
 class PolicyLoss:
-    """PPO's loss with what it was made of; all but `loss` are without gradient."""
+    """PPO's loss and its metrics; only `loss` has a gradient."""
 
     loss: Tensor
+    """What is minimised, []."""
     clipped: Tensor
-    """The share of tokens whose gradient the clip took away."""
+    """Share of tokens whose gradient the clip took away, [], 0 to 1."""
     held: Tensor
-    """The share of tokens the dual clip held."""
+    """Share of tokens that the dual clip bounded, [], 0 to 1."""
     correction: Tensor
-    """The mean importance weight between the server that sampled and the trainer; 1 where they agree."""
+    """Mean importance weight between rollout server and trainer, []; 1 where they agree."""
     kl: Tensor
-    """KL from the policy of the batch's start, by k3."""
+    """KL from the policy at the update's start, [], in nats, by k3."""
 
 
 @dataclass(frozen=True)
 class PreferenceLoss:
-    """A loss over pairs with how far apart they are; all but `loss` are without gradient."""
+    """A loss over pairs and its metrics; only `loss` has a gradient."""
 
     loss: Tensor
+    """What is minimised, []."""
     margin: Tensor
-    """By how much the chosen are rewarded above the rejected."""
+    """Mean reward of the chosen above the rejected, [], in units of `beta` times nats."""
     accuracy: Tensor
-    """The share of pairs that are in the right order."""
+    """Share of pairs in the right order, [], 0 to 1."""
 
 
 def weighted_sum(values: Tensor, weights: Tensor, count: float | Tensor) -> Tensor:
-    """The sum over what counts, over `count`; zero where nothing counts."""
+    """The weighted sum of values, divided by `count`.
+
+    Args:
+        values: Any shape [...].
+        weights: Weight of each token, [...]; 0 leaves it out.
+        count: Weight of the whole update over all ranks, a number or [].
+
+    Returns:
+        []; zero where nothing counts.
+    """
     return torch.where(weights != 0, values * weights, 0).sum() / _nonzero_count(count)
 
 
 def token_logprobs(logits: Tensor, tokens: Tensor, *, temperature: float = 1.0) -> Tensor:
-    """The log-probability of each token under its place's logits (..., vocabulary), in single precision or better."""
+    """Log-probability of each token, in nats, in single precision or better.
+
+    Args:
+        logits: [..., vocabulary].
+        tokens: Their ids, [...] (int).
+        temperature: Divides the logits, above 0.
+
+    Returns:
+        [...], at most 0.
+    """
     scaled = _precise(logits) / temperature
     return scaled.gather(-1, tokens[..., None])[..., 0] - scaled.logsumexp(-1)
 
 
 def token_entropies(logits: Tensor, *, temperature: float = 1.0) -> Tensor:
-    """The entropy of each place's distribution, in nats; a token that cannot be (-inf) adds nothing."""
+    """Entropy of each token's distribution, in nats. A token that cannot occur (-inf) adds nothing.
+
+    Args:
+        logits: [..., vocabulary].
+        temperature: Divides the logits, above 0.
+
+    Returns:
+        [...], from 0 to log(vocabulary).
+    """
     logprobs = (_precise(logits) / temperature).log_softmax(-1)
     possible = logprobs > -torch.inf
     finite = torch.where(possible, logprobs, 0)
@@ -65,14 +93,32 @@ def token_entropies(logits: Tensor, *, temperature: float = 1.0) -> Tensor:
 
 
 def likelihood_loss(logprobs: Tensor, weights: Tensor, count: float | Tensor) -> Tensor:
-    """Negative log-likelihood: fine-tuning, continual training, and what people wrote."""
+    """Negative log-likelihood, for fine-tuning, continual training and people's replies.
+
+    Args:
+        logprobs: Of each token, [...], in nats.
+        weights: Weight of each token, [...]; 0 leaves it out.
+        count: Weight of the whole update over all ranks, a number or [].
+
+    Returns:
+        [], in nats a token.
+    """
     return -weighted_sum(_mask_uncounted(logprobs, weights), weights, count)
 
 
 def positive_example_loss(logprobs: Tensor, weights: Tensor, correct: Tensor, count: float | Tensor) -> Tensor:
-    """Negative log-likelihood of what led to success (VAPO): `correct` says of each token whether its attempt did.
+    """Negative log-likelihood of successful attempts.
 
-    `count` is the weight of the correct tokens of the whole update; 0 gives a loss of 0.
+    Source: VAPO, Yue et al. 2025 (arXiv 2504.05118, "Positive Example LM Loss").
+
+    Args:
+        logprobs: Of each token, [...], in nats.
+        weights: Weight of each token, [...]; 0 leaves it out.
+        correct: Whether the token's attempt succeeded, [...] (bool).
+        count: Weight of the correct tokens of the whole update, a number or []; 0 gives a loss of 0.
+
+    Returns:
+        [], in nats a token.
     """
     return likelihood_loss(logprobs, weights * correct, count)
 
@@ -85,9 +131,20 @@ def importance_weights(
     least: float | None = None,
     beyond: Literal["cap", "drop"] = "cap",
 ) -> Tensor:
-    """How much likelier the trainer's own pass finds each token than the server that drew it; no gradient.
+    """Ratio of each token's probability under the trainer to that under the server that sampled it; without gradient.
 
-    Truncated at `cap`; "drop" gives tokens above `cap` no weight at all. Those below `least` always have none.
+    Source: truncated importance sampling, Yao et al. 2025, "Your Efficient RL Framework Secretly Brings You Off-Policy
+    RL Training".
+
+    Args:
+        old: Log-probability in the trainer's own pass, [...].
+        sampled: Log-probability that the server gave, [...].
+        cap: Upper bound, above 0.
+        least: Tokens below it have weight 0; None: no lower bound.
+        beyond: "cap" truncates at `cap`; "drop" gives tokens above it weight 0.
+
+    Returns:
+        [...], from 0 to `cap`.
     """
     ratio = (old - sampled).detach().clamp(-FARTHEST, FARTHEST).exp()
     bounded = ratio.clamp(max=cap) if beyond == "cap" else torch.where(ratio <= cap, ratio, 0)
@@ -108,8 +165,23 @@ def policy_loss(
 ) -> PolicyLoss:
     """PPO's clipped loss, token by token: -min(r A, clip(r, 1 - clip_low, 1 + clip_high) A), r = exp(logprobs - old).
 
-    `dual_clip` (> 1) bounds it by -dual_clip A where A < 0, so that an unlikely bad token cannot take over the update.
-    `correction` multiplies each token's loss (`importance_weights`).
+    Sources: the clip is PPO, Schulman et al. 2017 (arXiv 1707.06347, section 3); two bounds and the mean over tokens
+    are DAPO, Yu et al. 2025 (arXiv 2503.14476, sections 3.1 and 3.3); the dual clip is Ye et al. 2020 (arXiv
+    1912.09729).
+
+    Args:
+        logprobs: Under the policy in training, [...], in nats.
+        old: Under the policy at the update's start, [...], in nats; no gradient.
+        advantages: [...], in units of reward; no gradient.
+        weights: Weight of each token, [...]; 0 leaves it out.
+        count: Weight of the whole update over all ranks, a number or [].
+        clip_low: How far the ratio may fall below 1, 0 to 1.
+        clip_high: How far it may rise above 1, from 0.
+        dual_clip: Bounds the loss by -dual_clip A where A < 0, so that no unlikely bad token dominates; None: off.
+        correction: Factor of each token's loss, [...] (`importance_weights`).
+
+    Raises:
+        ValueError: `dual_clip` is not above 1.
     """
     if dual_clip is not None and dual_clip <= 1:
         raise ValueError("a dual clip is above 1")
@@ -132,7 +204,19 @@ def policy_loss(
 def value_loss(
     values: Tensor, old: Tensor, returns: Tensor, weights: Tensor, count: float | Tensor, *, clip: float | None = 0.2
 ) -> Tensor:
-    """Half the squared error; with `clip` the worse of it and that of the value held within `clip` of the old one."""
+    """Half the squared error of a critic, with the value clip of OpenAI's PPO2 (its code, 2017).
+
+    Args:
+        values: The critic's values, [...], in units of reward.
+        old: Its values at the update's start, [...].
+        returns: The targets, [...].
+        weights: Weight of each token, [...]; 0 leaves it out.
+        count: Weight of the whole update over all ranks, a number or [].
+        clip: The worse of the error and that of the value held within this distance of `old` counts; None: no clip.
+
+    Returns:
+        [], from 0.
+    """
     values, returns = _mask_uncounted(values, weights), _mask_uncounted(returns.detach(), weights)
     errors = (values - returns).square()
     if clip is not None:
@@ -142,10 +226,18 @@ def value_loss(
 
 
 def kl_estimates(logprobs: Tensor, reference: Tensor, kind: KLKind = "k3") -> Tensor:
-    """KL(policy ‖ reference) as each token drawn from the policy tells it.
+    """KL(policy ‖ reference), estimated at each token drawn from the policy.
 
-    k1 is unbiased and noisy, and its gradient is zero on average; k2's gradient is that of the KL; k3 is unbiased,
-    never negative and quieter.
+    Source: Schulman 2020, "Approximating KL Divergence".
+
+    Args:
+        logprobs: Under the policy, [...], in nats.
+        reference: Under the reference, [...], in nats.
+        kind: k1 is unbiased and noisy, and its gradient is zero on average; k2's gradient is that of the KL; k3 is
+            unbiased, never negative and less noisy.
+
+    Returns:
+        [...], in nats.
     """
     apart = logprobs - reference
     if kind == "k1":
@@ -159,7 +251,18 @@ def kl_estimates(logprobs: Tensor, reference: Tensor, kind: KLKind = "k3") -> Te
 def kl_loss(
     logprobs: Tensor, reference: Tensor, weights: Tensor, count: float | Tensor, *, kind: KLKind = "k3"
 ) -> Tensor:
-    """The mean of `kl_estimates`: what holds a policy to a reference."""
+    """Weighted mean of `kl_estimates` (Schulman 2020), which keeps a policy near a reference.
+
+    Args:
+        logprobs: Under the policy, [...], in nats.
+        reference: Under the reference, [...], in nats; no gradient.
+        weights: Weight of each token, [...]; 0 leaves it out.
+        count: Weight of the whole update over all ranks, a number or [].
+        kind: The estimator.
+
+    Returns:
+        [], in nats a token.
+    """
     policy, frozen = _mask_uncounted(logprobs, weights), _mask_uncounted(reference.detach(), weights)
     return weighted_sum(kl_estimates(policy, frozen, kind), weights, count)
 
@@ -175,9 +278,19 @@ def preference_loss(
     smoothing: float = 0.0,
     weights: Tensor | None = None,
 ) -> PreferenceLoss:
-    """DPO over log-probabilities of whole replies, a pair a place; `count` is the pairs' weight in the whole update.
+    """DPO over whole replies (Rafailov et al. 2023, arXiv 2305.18290, section 4, equation 7).
 
-    `smoothing` is how often a pair is thought to be the wrong way round (conservative DPO).
+    `smoothing` is conservative DPO (Mitchell 2023, "A note on DPO with noisy preferences & relationship to IPO").
+
+    Args:
+        chosen: Log-probability of the better reply of each pair, [pairs], in nats.
+        rejected: Of the worse one, [pairs].
+        reference_chosen: Under the reference, [pairs].
+        reference_rejected: Under the reference, [pairs].
+        count: Weight of the pairs of the whole update, a number or [].
+        beta: Strength of the reference, above 0.
+        smoothing: Probability that a pair is the wrong way round, 0 to 0.5.
+        weights: Of each pair, [pairs]; None: 1.
     """
     weights = torch.ones_like(chosen) if weights is None else weights
     margins = beta * ((chosen - reference_chosen.detach()) - (rejected - reference_rejected.detach()))
@@ -199,10 +312,21 @@ def desirability_loss(
     desirable_weight: float = 1.0,
     undesirable_weight: float = 1.0,
 ) -> Tensor:
-    """KTO over log-probabilities of whole replies, each good or bad by itself.
+    """KTO over whole replies, each good or bad by itself (Ethayarajh et al. 2024, arXiv 2402.01306, section 4).
 
-    `drift` is how far the policy is from the reference by now: the mean of logprobs - reference over replies paired
-    with prompts that are not theirs. It carries no gradient, and below 0 counts as 0.
+    Args:
+        logprobs: Log-probability of each reply, [replies], in nats.
+        reference: Under the reference, [replies]; no gradient.
+        desirable: Whether the reply was good, [replies] (bool).
+        drift: KL between policy and reference, a number or [], in nats: the mean of logprobs - reference over replies
+            paired with prompts of others. It has no gradient, and below 0 counts as 0.
+        count: Weight of the replies of the whole update, a number or [].
+        beta: Strength of the reference, above 0.
+        desirable_weight: Weight of good replies, from 0.
+        undesirable_weight: Weight of bad replies, from 0.
+
+    Returns:
+        [], from 0.
     """
     zero = torch.as_tensor(drift, dtype=logprobs.dtype, device=logprobs.device).detach().clamp(min=0)
     gained = beta * (logprobs - reference.detach() - zero)

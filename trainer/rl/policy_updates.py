@@ -36,7 +36,7 @@ class SequenceBatch:
 
     pack: Pack
     places: Tensor
-    """Indices of its learned tokens in the flat batch."""
+    """Indices of its learned tokens in the flat batch, [tokens] (int)."""
     counts: bool
     """False for a dummy batch, which a rank with fewer sequences runs so that collectives match."""
 
@@ -47,22 +47,23 @@ class Minibatch:
 
     parts: Sequence[SequenceBatch]
     places: Tensor
-    """Indices of the learned tokens of all ranks."""
+    """Indices of the learned tokens of all ranks, [tokens] (int)."""
 
 
 @dataclass(frozen=True)
 class TokenStatistics:
-    """Statistics of every token before the first step; each has shape (T,)."""
+    """Statistics of every token before the first step."""
 
     old: Tensor
-    """Log-probability under the policy at the start of the update."""
+    """Log-probability under the policy at the start of the update, [T], in nats."""
     entropy: Tensor
+    """Of each token's distribution, [T], in nats."""
     comparable: Tensor
-    """The token's weight if the policy sampled it and its log-probability is known, else 0."""
+    """The token's weight if the policy sampled it and its log-probability is known, else 0; [T]."""
     correction: Tensor
-    """Truncated importance weight between trainer and rollout policy; 1 without correction."""
+    """Truncated importance weight between trainer and rollout policy, [T]; 1 without correction."""
     reference: Tensor | None
-    """Log-probability under the weights of the run's start; None without a KL penalty."""
+    """Log-probability under the weights of the run's start, [T], in nats; None without a KL penalty."""
 
 
 def compute_token_statistics(
@@ -130,7 +131,14 @@ def policy_gradients(
 ) -> dict[str, float]:
     """Compute the gradients of one step; returns its metrics. Every token has the same weight across sequences.
 
-    `positive` is the weight of the likelihood of tokens in successful attempts.
+    Args:
+        model: The policy in training.
+        step: The sequences of this rank.
+        flat: The whole update.
+        known: Statistics of the policy at the update's start.
+        advantages: [T], in units of reward.
+        config: Clips, and the weights of the loss terms.
+        positive: Weight of the likelihood of tokens in successful attempts, from 0.
     """
     human_weights = flat.weights * ~flat.policy_mask
     places = step.places

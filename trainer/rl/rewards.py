@@ -42,11 +42,17 @@ class ShapedRewards:
 
     steps: tuple[float, ...]
     outcome: float
+    """Of success or the verifier's score."""
     format: float
+    """Of readable replies."""
     lapse: float
+    """Of replies that were no action, at most 0."""
     length: float
+    """Of long replies, at most 0."""
     budget: float
+    """Of many steps, at most 0."""
     onset: float
+    """Of a person's corrections, at most 0."""
 
 
 def shape_rewards(trajectory: Trajectory, shaping: RewardShaping) -> ShapedRewards | None:
@@ -97,14 +103,30 @@ def known_outcome(trajectory: Trajectory, *, partial: bool = False) -> float | N
 
 
 def length_penalty(length: int, *, longest: int, buffer: int) -> float:
-    """DAPO's soft punishment: 0 up to `longest - buffer` tokens, then evenly down to -1 at `longest`, no further."""
+    """Soft overlong punishment (DAPO, Yu et al. 2025, arXiv 2503.14476, section 3.4, equation 13).
+
+    Args:
+        length: Tokens of the reply.
+        longest: Tokens from which on the penalty is -1.
+        buffer: Tokens over which it falls from 0 to -1, up to `longest`.
+
+    Returns:
+        From -1 to 0.
+
+    Raises:
+        ValueError: `buffer` is not above 0, or above `longest`.
+    """
     if not 0 < buffer <= longest:
         raise ValueError("the buffer is above 0 and within the longest")
     return max(-1.0, min(0.0, -(length - (longest - buffer)) / buffer))
 
 
 def budget_penalty(steps: int, *, free: int, most: int) -> float:
-    """0 up to `free` steps, then evenly down to -1 at `most`, and no further."""
+    """0 up to `free` steps, then linearly down to -1 at `most` steps.
+
+    Raises:
+        ValueError: `free` is negative, or not below `most`.
+    """
     if not 0 <= free < most:
         raise ValueError("fewer steps are free than may be")
     return max(-1.0, min(0.0, -(steps - free) / (most - free)))

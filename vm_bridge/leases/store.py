@@ -74,7 +74,11 @@ class LeaseStore:
         )
 
     async def extend(self, machine_id: str, token: int, *, ttl: float) -> Lease:
-        """The same for one, as a lease. Raises StaleLease or MachineGone with the reason when it has ended."""
+        """Put the end of one lease off to `ttl` seconds from now.
+
+        Raises:
+            StaleLease, MachineGone: It has ended; the message says why.
+        """
         given = _parse_claim(await self._scripts.run("extend", machine_id, token, int(ttl * 1000)))
         assert isinstance(given, Lease), "who holds a machine does not wait for it"
         return given

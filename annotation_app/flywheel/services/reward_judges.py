@@ -2,8 +2,9 @@
 
 from pydantic import JsonValue
 
-from annotation_app.judges.models import Judge, JudgeKind, PoolJudge
+from annotation_app.judges.models import Judge, PoolJudge
 from annotation_app.judges.selectors import judge_api_key, judge_server
+from protocol.evaluation.judgements import VERIFIER
 
 
 def reward_judges_of(pool_id: int) -> dict[str, JsonValue]:
@@ -35,7 +36,7 @@ def pool_reward_judges(pool_id: int) -> list[PoolJudge]:
     """The newest judge of each kind that is a model and believed from a score above 0."""
     assigned = PoolJudge.objects.select_related("judge").filter(pool=pool_id, threshold__gt=0)
     newest: dict[str, PoolJudge] = {}
-    for each in assigned.exclude(judge__kind=JudgeKind.VERIFIER).order_by("-judge_id"):
+    for each in assigned.exclude(judge__kind=VERIFIER.kind).order_by("-judge_id"):
         newest.setdefault(each.judge.kind, each)
     return list(newest.values())
 

@@ -25,10 +25,11 @@ class TypeSource:
     before: tuple[str, ...] = ()
 
 
+OPENAPI_COMMAND = ("manage.py", "export_openapi_schema", "--settings", "annotation_app.settings.local")
 TYPE_SOURCES = (
     TypeSource(("-m", "protocol.schema"), FRONTEND_FOLDER / "src" / "generated" / "vocabulary.ts"),
     TypeSource(
-        ("manage.py", "export_openapi_schema", "--settings", "annotation_app.settings.local"),
+        OPENAPI_COMMAND,
         FRONTEND_FOLDER / "src" / "generated" / "api.ts",
         before=("vocabulary.ts",),
     ),

@@ -15,6 +15,7 @@ def test_the_site_is_built_and_a_broken_link_fails(tmp_path: Path, monkeypatch: 
     documentation.build_site(tmp_path / "site", console)
     assert "Install" in (tmp_path / "site/getting-started/install.html").read_text()
     assert "Corrections of reviewers are learned" in (tmp_path / "site/adr/review.html").read_text()
+    assert "PILOTHOUSE_DATABASE_URL" in (tmp_path / "site/reference/generated/settings.html").read_text()
     assert "accept" in (tmp_path / "site/searchindex.js").read_text()
 
     broken = tmp_path / "docs"

@@ -9,7 +9,6 @@ import { Problem } from "@/shared/ui/problem";
 
 import { useChange } from "./api";
 
-const KINDS = ["outcome_model", "reference", "screen"] as const;
 const COMBINATIONS = ["mean", "majority", "unanimous"] as const;
 const METHODS = ["single", "key_points"] as const;
 const TEXTS = ["name", "revision", "base_url", "model"] as const;
@@ -31,6 +30,8 @@ const DEFAULTS = {
 const EMPTY = { name: "", revision: "1", base_url: "", model: "", api_key: "" };
 
 type Kind = JudgeIn["kind"];
+/** A kind that is missing here fails the type check. */
+const KINDS = Object.keys({ outcome_model: 0, reference: 0, screen: 0 } satisfies Record<Kind, number>) as Kind[];
 type NumberSetting = "votes" | "temperature" | "max_tokens" | "images" | "rating_threshold";
 type Settings = Required<NonNullable<JudgeIn["settings"]>>;
 

@@ -372,7 +372,7 @@ def test_only_admins_see_to_judges(committed: World, attempts: dict[str, Episode
 def test_a_judge_that_could_not_be_asked_is_not_added(world: World) -> None:
     with pytest.raises(ValueError, match="one vote"):
         create_judge(votes=3)
-    for fields in ({"settings": {"colour": "red"}}, {"base_url": ""}):
+    for fields in ({"settings": {"colour": "red"}}, {"base_url": ""}, {"kind": "oracle"}):
         judge = Judge(kind="outcome_model", name="orm", revision="2", base_url=NOWHERE, model="m")
         for name, value in fields.items():
             setattr(judge, name, value)

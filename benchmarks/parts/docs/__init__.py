@@ -1,0 +1,1 @@
+"""What `./pilothouse bench docs` counts."""
