@@ -17,6 +17,9 @@ from typing import Any
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.install.extra_environments import ensure_osworld
+from annotation_app.operations.install.setup import SETUP_LOG
+from annotation_app.operations.install.system_packages import APPLICATION_PACKAGES, ensure_system_packages
+from benchmarks.parts.applications.measurements import measure_applications
 from benchmarks.parts.figures import print_figures, print_progress
 from benchmarks.parts.published.adapters import (
     browse_comp,
@@ -29,6 +32,7 @@ from benchmarks.parts.published.adapters import (
 from benchmarks.parts.published.grader_replies import GRADER_REPLIES, grader_replies_right, reference_reading_right
 from benchmarks.parts.published.roles import RuleOfFour
 from benchmarks.parts.published.sealed_attempts import sealed_texts_found
+from vm_bridge.errors import NoMachine
 
 Adapter = Callable[[Path], Awaitable[RuleOfFour]]
 ADAPTERS: Sequence[Adapter] = (
@@ -42,13 +46,15 @@ ADAPTERS: Sequence[Adapter] = (
 
 
 def main() -> int:
-    argparse.ArgumentParser(prog="./pilothouse bench benchmarks").parse_args()
+    parser = argparse.ArgumentParser(prog="./pilothouse bench benchmarks")
+    parser.add_argument("--tasks", type=Path, help="a folder of OSWorld's task files, for `osworld_table` (our own)")
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="pilothouse-bench-") as folder:
-        return print_figures("benchmarks", asyncio.run(measure(Path(folder))))
+        return print_figures("benchmarks", asyncio.run(measure(Path(folder), given.tasks)))
 
 
-async def measure(scratch: Path) -> dict[str, Any]:
-    """Every figure."""
+async def measure(scratch: Path, tasks: Path | None = None) -> dict[str, Any]:
+    """Every figure; `tasks` is a folder of OSWorld's task files for the table."""
     rules: list[RuleOfFour] = []
     for number, adapter in enumerate([*ADAPTERS, *osworld_adapter()]):
         folder = scratch / str(number)
@@ -62,7 +68,20 @@ async def measure(scratch: Path) -> dict[str, Any]:
         "grader_replies_right": grader_replies_right(),
         "grader_replies_right_by_reference": reference_reading_right(),
         "sealed_texts_found": await sealed_texts_found(scratch / "sealed"),
+        **await application_figures(scratch / "applications", tasks),
     }
+
+
+async def application_figures(scratch: Path, tasks: Path | None) -> dict[str, Any]:
+    """Those of desktops with applications, which are installed for it; none where that fails."""
+    console = Console()
+    try:
+        python = ensure_osworld(console)
+        ensure_system_packages(console, SETUP_LOG, APPLICATION_PACKAGES)
+        return await measure_applications(scratch, python, tasks)
+    except (OperationsError, NoMachine) as error:
+        print_progress(f"desktops with applications are left out: {error}")
+        return {}
 
 
 def osworld_adapter() -> Sequence[Adapter]:

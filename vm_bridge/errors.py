@@ -9,7 +9,8 @@ BridgeError                 every error of this package; `code` is stable
 ├── CommandConflict         a command_id was resent with another body
 ├── OutcomeUnknown          a crash left open whether the act happened
 ├── NoMachine               nothing free within the wait
-│   └── SandboxUnavailable  this host cannot sandbox it, and running without a sandbox was not allowed
+│   ├── SandboxUnavailable  this host cannot sandbox it, and running without a sandbox was not allowed
+│   └── ApplicationMissing  this host lacks an application that the image is made of
 ├── UnknownClaim            nobody knows this request for a machine, or no longer
 ├── UnknownHost             no such host
 ├── UnknownTask             no such suite or task
@@ -75,6 +76,10 @@ class NoMachine(BridgeError):
 
 class SandboxUnavailable(NoMachine):
     code = "no_walls"
+
+
+class ApplicationMissing(NoMachine):
+    code = "application_missing"
 
 
 class UnknownClaim(BridgeError):
@@ -155,6 +160,7 @@ ERRORS: dict[str, type[BridgeError]] = {
         OutcomeUnknown,
         NoMachine,
         SandboxUnavailable,
+        ApplicationMissing,
         UnknownClaim,
         UnknownHost,
         UnknownTask,

@@ -137,7 +137,17 @@ def create_host(config: Config) -> Host:
         return FakeHost(capacity=config.max_machines, call_log=config.fake_machine_log)
     make_egress = partial(EgressProxy, public=is_reachable(config.lab_networks))
     hosts: list[Host] = [
-        PhoneHost(LocalHost(config.data, SUITES, tools=config.tools, make_egress=make_egress), config.data, SUITES),
+        PhoneHost(
+            LocalHost(
+                config.data,
+                SUITES,
+                tools=config.tools,
+                make_egress=make_egress,
+                evaluator=_evaluator_settings(config),
+            ),
+            config.data,
+            SUITES,
+        ),
         BrowserHost(
             config.data / "browsers",
             WEB_SUITES,

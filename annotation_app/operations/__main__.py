@@ -359,9 +359,10 @@ def build_parser() -> argparse.ArgumentParser:
     probe.add_argument("--model", required=True, help="what the server calls it")
     probe.add_argument("--dialect", required=True, help="how it writes actions (docs/reference/dialects.md)")
     probe.add_argument("--screens", choices=("desktop", "small"), default="desktop", help="what it is shown (desktop)")
-    osworld = add(
-        "osworld", program_commands.osworld, "install OSWorld's own package, which judges its task files (1.3 GB)"
-    )
+    about = "install OSWorld's own package, which judges its task files (1.3 GB); make a table of task files"
+    osworld = add("osworld", program_commands.osworld, about, takes_rest=True)
+    about = "which files of --tasks FOLDER work on our desktops with applications; into --out FILE"
+    osworld.add_argument("work", nargs="?", choices=("table",), help=about)
     osworld.add_argument("--ocr", action="store_true", help="what reads text in pictures too, for one metric (1 GB)")
     about = "let a policy attempt a suite, a pool or tasks of a file, score it, and compare runs"
     benchmark = add("benchmark", program_commands.benchmark, about, takes_rest=True, environment=present)

@@ -49,10 +49,17 @@ def probe(arguments: argparse.Namespace, rest: list[str], console: Console) -> i
 
 
 def osworld(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    """Install OSWorld's package."""
+    """Install OSWorld's package, and go on with what is asked of it."""
+    if arguments.work is None and rest:
+        raise OperationsError(f"There is no option {rest[0]} without `table`.")
     ensure_python_packages(SetupPurpose.RUN, console)
-    console.step(f"OSWorld's package is there: {ensure_osworld(console, ocr=arguments.ocr)}")
-    return 0
+    python = ensure_osworld(console, ocr=arguments.ocr)
+    console.step(f"OSWorld's package is there: {python}")
+    if arguments.work is None:
+        return 0
+    os.chdir(ROOT)
+    words = [sys.executable, "-m", "vm_bridge.osworld_table", "--python", str(python), *rest]
+    os.execv(sys.executable, words)  # noqa: S606 - no shell is wanted
 
 
 def benchmark(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:

@@ -20,8 +20,8 @@ from vm_bridge.drivers.computer.tool_catalog import ToolCatalog
 from vm_bridge.errors import MachineGone
 from vm_bridge.guest.common.machine_io import tree_digest
 from vm_bridge.guest.common.relay import listen_on_unix_socket
-from vm_bridge.images.build import list_images
-from vm_bridge.images.manifest import ImageManifest, read_manifest
+from vm_bridge.images.build import IMAGES, list_images
+from vm_bridge.images.manifest import ImageManifest, missing_applications, read_manifest
 from vm_bridge.images.tools import read_services
 from vm_bridge.isolation.bubblewrap import SandboxConfig, bubblewrap_command
 from vm_bridge.isolation.cgroups import ControlGroups, ResourceLimits
@@ -115,6 +115,7 @@ class ProcessSandbox:
                     user=user,
                     info=tells,
                     groups=groups.paths,
+                    environment=image.manifest.environment,
                 )
                 # Not in a thread: who is cancelled while one runs would never hear of the process.
                 launcher = _launch(config, folder, limits.processes, user_namespaces=image.manifest.user_namespaces)
@@ -226,7 +227,9 @@ class BubblewrapSandboxFactory:
     apart = ""
 
     def __init__(self) -> None:
-        self.images: Mapping[str, str] = {name: name for name in list_images()}
+        self.images: Mapping[str, str] = {
+            name: name for name in list_images() if not missing_applications(read_manifest(IMAGES / name))
+        }
 
     async def spawn(self, image: PreparedImage, folder: Path) -> ProcessSandbox:
         return await ProcessSandbox.spawn(image, folder)

@@ -31,6 +31,8 @@ IMAGE_REQUIREMENTS = "requirements.lock"
 GUEST_PYTHON = "/usr/bin/python3"
 """The distribution's Python: unlike the developer's it can be read by every user."""
 INSTALL_SECONDS = 300
+KEEP_FILE = ".keep"
+"""Stands in the repository for a folder without files, and is left out of images."""
 FOLDERS = ("home", "etc", "tools")
 """What every image has, empty or not."""
 
@@ -66,7 +68,11 @@ def list_images() -> tuple[str, ...]:
 
 
 def _make(name: str, folder: Path) -> None:
-    shutil.copytree(IMAGES / name, folder)
+    base = read_manifest(IMAGES / name).base
+    if base is not None:
+        for part in ("home", "etc"):
+            shutil.copytree(IMAGES / base / part, folder / part, ignore=shutil.ignore_patterns("Desktop"))
+    shutil.copytree(IMAGES / name, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(KEEP_FILE))
     for needed in FOLDERS:
         (folder / needed).mkdir(exist_ok=True)
     site = folder / "site"
@@ -121,7 +127,10 @@ def make_readable(folder: Path) -> None:
 
 def _fingerprint(name: str) -> str:
     sums = hashlib.sha256()
-    sources = [*(PACKAGE / source for source in _sources(name)), REQUIREMENTS, *(IMAGES / name).rglob("*")]
+    base = read_manifest(IMAGES / name).base
+    folders = [IMAGES / each for each in (name, base) if each is not None]
+    sources = [*(PACKAGE / source for source in _sources(name)), REQUIREMENTS]
+    sources += [path for folder in folders for path in folder.rglob("*")]
     for path in sorted(sources):
         if path.is_file():
             sums.update(f"{path.relative_to(PACKAGE)} {path.stat().st_mode:o}\n".encode() + path.read_bytes())

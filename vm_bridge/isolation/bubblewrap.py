@@ -1,8 +1,8 @@
 """The command line that starts a sandbox: what it sees, what it may do, and who it is."""
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from vm_bridge.guest.common.tunnel import EGRESS_PORT, LOOPBACK
@@ -15,6 +15,7 @@ HOST_FOLDERS = (
     *("/etc/alternatives", "/etc/fonts", "/etc/X11", "/etc/xdg", "/etc/gtk-2.0", "/etc/gtk-3.0", "/etc/ssl/certs"),
     *("/etc/ld.so.cache", "/etc/mime.types", "/etc/localtime", "/etc/chromium", "/etc/bash.bashrc"),
     *("/var/cache/fontconfig", "/etc/os-release"),
+    *("/etc/libreoffice", "/var/lib/libreoffice", "/etc/gimp", "/etc/thunderbird", "/etc/geany"),
 )
 """What of the host, beside /usr, a desktop's programs read; nothing in them is secret."""
 MIB = 1024 * 1024
@@ -68,6 +69,8 @@ class SandboxConfig:
     kernel of its own."""
     tools: Path | None = None
     """Folder of the host that is /image/tools."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables that the image adds."""
 
 
 def bubblewrap_command(config: SandboxConfig, arguments: Sequence[str]) -> list[str]:
@@ -78,7 +81,7 @@ def bubblewrap_command(config: SandboxConfig, arguments: Sequence[str]) -> list[
         *_namespaces(config.info),
         *(() if config.seccomp is None else ("--seccomp", str(config.seccomp))),
         *_file_system(config),
-        *_environment(),
+        *_environment(config.environment),
         "/usr/bin/python3",
         *("-s", "-m", "vm_bridge.guest.linux.main", *arguments),
     ]
@@ -135,5 +138,6 @@ def _file_system(config: SandboxConfig) -> list[str]:
     return [*options, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME]
 
 
-def _environment() -> list[str]:
-    return ["--clearenv", *(word for name, value in ENVIRONMENT.items() for word in ("--setenv", name, value))]
+def _environment(added: Mapping[str, str]) -> list[str]:
+    variables = {**ENVIRONMENT, **added}
+    return ["--clearenv", *(word for name, value in variables.items() for word in ("--setenv", name, value))]

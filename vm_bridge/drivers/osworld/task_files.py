@@ -11,8 +11,12 @@ from protocol.base import FrozenModel
 from protocol.trajectory.tasks import Task
 from vm_bridge.errors import UnsupportedTask
 
-IMAGES = ("osworld", "osworld-windows")
+APPLICATIONS_IMAGE = "applications"
+"""Of our own desktops with applications."""
+IMAGES = ("osworld", "osworld-windows", APPLICATIONS_IMAGE)
 """Of the machines that do what task files ask for."""
+ABSENT_APPLICATIONS: Mapping[str, str] = {"vs_code": "Visual Studio Code"}
+"""What task files call applications that our own desktops do not have, and their names."""
 SUPPORTED_NAMES: Mapping[str, frozenset[str]] = {
     kind: frozenset(names)
     for kind, names in json.loads(Path(__file__).with_name("osworld_names.json").read_text("utf-8")).items()
@@ -99,9 +103,11 @@ def unsupported_reason(image: str, task: Task) -> str | None:
     if task.parameters.get("osworld") is None:
         return None
     if image not in IMAGES:
-        return f"machines of the image {image} judge no task file of OSWorld; those of {' and '.join(IMAGES)} do"
+        return f"machines of the image {image} judge no task file of OSWorld; those of {', '.join(IMAGES)} do"
     try:
-        parse_task_file(task)
+        file = parse_task_file(task)
+        if image == APPLICATIONS_IMAGE and file is not None:
+            raise_unsupported(list_absent_applications(file))
     except UnsupportedTask as error:
         return str(error)
     return None
@@ -141,6 +147,14 @@ def list_unsupported(file: TaskFile) -> Iterable[str]:
     for getter in file.getters:
         if getter.type not in SUPPORTED_NAMES["getters"]:
             yield f"evaluator: the getter {getter.type} is not known"
+
+
+def list_absent_applications(file: TaskFile) -> Iterator[str]:
+    """The applications a file names that our own desktops do not have."""
+    named = file.given.get("related_apps")
+    for name in named if isinstance(named, list) else ():
+        if isinstance(name, str) and name in ABSENT_APPLICATIONS:
+            yield f"application_missing: {ABSENT_APPLICATIONS[name]}"
 
 
 def _evaluator(given: Mapping[str, Any]) -> Evaluator:

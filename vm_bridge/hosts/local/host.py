@@ -8,14 +8,18 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from vm_bridge.errors import BridgeError, NoMachine
+from vm_bridge.errors import ApplicationMissing, BridgeError, NoMachine
 from vm_bridge.hosts.lifecycle import destroy_on_failure
+from vm_bridge.hosts.local.application_sandbox import ApplicationSandbox
 from vm_bridge.hosts.local.prestarted_sandboxes import PrestartedSandboxes
 from vm_bridge.hosts.local.sandbox import LocalSandbox
+from vm_bridge.hosts.osworld.evaluator import remove_stale_folders
+from vm_bridge.hosts.osworld.evaluator_settings import DEFAULT_SETTINGS, EvaluatorSettings
 from vm_bridge.hosts.persisted_state import read_state
 from vm_bridge.hosts.process_sandbox import BubblewrapSandboxFactory, PreparedImage, ProcessSandboxFactory
 from vm_bridge.hosts.runtime_folder import RuntimeFolder
-from vm_bridge.images.build import prepare_image
+from vm_bridge.images.build import IMAGES, list_images, prepare_image
+from vm_bridge.images.manifest import missing_applications, read_manifest
 from vm_bridge.images.tools import INSTALLED_FOLDER, prepare_tools
 from vm_bridge.isolation.cgroups import remove_empty_groups
 from vm_bridge.network.egress_proxy import EgressProxy
@@ -46,10 +50,15 @@ class LocalHost:
         tools: Path = INSTALLED_FOLDER,
         make_egress: EgressFactory = EgressProxy,
         sandboxes: ProcessSandboxFactory | None = None,
+        evaluator: EvaluatorSettings = DEFAULT_SETTINGS,
     ) -> None:
-        """`trees` says what walls there are, by default those of bubblewrap."""
+        """`sandboxes` says what walls there are, by default those of bubblewrap; `evaluator` what there is for task
+        files of OSWorld."""
+        self._evaluator = evaluator
         self._sandbox_factory: ProcessSandboxFactory = sandboxes or BubblewrapSandboxFactory()
         self.images = tuple(self._sandbox_factory.images)
+        for missing in filter(None, map(explain_missing_applications, list_images())):
+            logger.info("%s (%s)", missing, ApplicationMissing.code)
         self._data = data
         self._tools = tools
         self._make_egress = make_egress
@@ -71,6 +80,7 @@ class LocalHost:
 
     async def adopt(self, ids: Collection[str]) -> list[Sandbox]:
         opened = await self._opened()
+        await remove_stale_folders(opened.runtime.path)
         machines = sorted(opened.runtime.machines.iterdir())
         found = await asyncio.gather(*(self._adopted(opened, folder) for folder in machines if folder.name in ids))
         adopted = {sandbox.id: sandbox for sandbox in found if sandbox is not None}
@@ -115,14 +125,12 @@ class LocalHost:
         self._made = [made for made in self._made if not made.destroyed]
         folder = self._open.runtime.machines / name
         folder.mkdir(mode=0o700, exist_ok=True)
-        sandbox = LocalSandbox(
-            name,
-            image,
-            folder,
-            self._open.prestarted,
-            self._suites_of(image.name),
-            SandboxNetwork(name, self._make_egress),
-        )
+        parts = name, image, folder, self._open.prestarted, self._suites_of(image.name)
+        network = SandboxNetwork(name, self._make_egress)
+        if image.manifest.osworld:
+            sandbox: LocalSandbox = ApplicationSandbox(*parts, network, self._evaluator, self._open.runtime.path)
+        else:
+            sandbox = LocalSandbox(*parts, network)
         self._made.append(sandbox)
         return sandbox
 
@@ -131,8 +139,10 @@ class LocalHost:
         return self._suites
 
     async def _image(self, name: str) -> PreparedImage:
-        """Raises NoMachine."""
+        """Raises NoMachine, and ApplicationMissing where the image is made of what this host does not have."""
         if name not in self.images:
+            if missing := explain_missing_applications(name):
+                raise ApplicationMissing(missing)
             raise NoMachine(f"there is no image {name!r}; there are {', '.join(self.images)}")
         opened = await self._opened()
         async with self._preparing:
@@ -159,3 +169,10 @@ class LocalHost:
         if missing and not self._said:
             logger.warning("no control groups for %s: sandboxes are not bounded in these", ", ".join(missing))
         self._said = True
+
+
+def explain_missing_applications(image: str) -> str:
+    """What an image needs that this host does not have, and how to get it; empty where there is nothing."""
+    missing = missing_applications(read_manifest(IMAGES / image)) if image in list_images() else ()
+    names, packages = ", ".join(each.name for each in missing), " ".join(each.package for each in missing)
+    return f"the image {image} needs {names}: apt-get install {packages}" if missing else ""

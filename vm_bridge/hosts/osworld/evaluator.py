@@ -16,7 +16,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from pydantic import ValidationError
 
@@ -54,6 +54,7 @@ WRITABLE = {HOME: 16 * MIB, "/tmp": 1024 * MIB, "/run": MIB, "/dev/shm": 256 * M
 """What can be written beside the cache, in memory, and how much (bytes)."""
 RESOURCE_LIMITS = ResourceLimits(cores=4, memory=6 * 1024 * MIB, processes=512)
 """Of everything in one run, where this process may make control groups."""
+GUEST_PORTS = (program.SERVER, program.BROWSER, program.PLAYER)
 PROXY_URL = f"http://{program.LOOPBACK}:{program.PROXY}"
 ENVIRONMENT = {
     "HOME": HOME,
@@ -81,6 +82,14 @@ class EvaluatorReply(FrozenModel):
     """What the package wrote into its log as an error, and went on."""
 
 
+class GuestConnector(Protocol):
+    """Leads to the ports of one guest that are asked: its server's, Chrome's debugging port, and VLC's."""
+
+    async def connect(self, port: int) -> StreamPair:
+        """A connection to what OSWorld's package knows as this port. Raises OSError and TimeoutError."""
+        ...
+
+
 @dataclass(frozen=True)
 class GuestPorts:
     """Where a guest's server is, and what in the guest is asked too: Chrome's debugging port, and VLC's."""
@@ -104,6 +113,11 @@ class GuestPorts:
         """The server's `host:port`."""
         return f"[{self.host}]:{self.server}" if ":" in self.host else f"{self.host}:{self.server}"
 
+    async def connect(self, port: int) -> StreamPair:
+        """See `GuestConnector.connect`."""
+        known = {program.SERVER: self.server, program.BROWSER: self.browser, program.PLAYER: self.player}
+        return await asyncio.open_connection(self.host, known[port])
+
 
 class OSWorldEvaluator:
     """Of one guest. What a task's steps keep for its evaluator lies in its cache until the next task."""
@@ -111,7 +125,7 @@ class OSWorldEvaluator:
     resolver, public = staticmethod(resolve), staticmethod(is_public)
     """What the way out asks; tests, which have no public network, put others here."""
 
-    def __init__(self, name: str, ports: GuestPorts, settings: EvaluatorSettings, folders: Path) -> None:
+    def __init__(self, name: str, ports: GuestConnector, settings: EvaluatorSettings, folders: Path) -> None:
         self._name, self._ports, self._settings, self._folders = name, ports, settings, folders
         self._user = user_free()
         self.folder: Path | None = None
@@ -227,14 +241,9 @@ class OSWorldEvaluator:
             proxy_tunnel = EgressProxy(self._name, self._settings.hosts, resolver=self.resolver, public=self.public)
             await proxy_tunnel.open(folder)
             stack.push_async_callback(proxy_tunnel.close)
-            ports = {
-                program.SERVER: self._ports.server,
-                program.BROWSER: self._ports.browser,
-                program.PLAYER: self._ports.player,
-            }
-            for inside, port in ports.items():
-                way = PortTunnel(self._ports.host, port)
-                await way.open(folder, f"{inside}.sock")
+            for port in GUEST_PORTS:
+                way = PortTunnel(self._ports, port)
+                await way.open(folder, f"{port}.sock")
                 stack.push_async_callback(way.close)
             yield
 
@@ -303,8 +312,8 @@ class DiskQuotaExceeded(Exception):
 class PortTunnel:
     """A socket of the host's file system that leads to one port of a guest."""
 
-    def __init__(self, host: str, port: int) -> None:
-        self._host, self._port = host, port
+    def __init__(self, guest: GuestConnector, port: int) -> None:
+        self._guest, self._port = guest, port
         self._serving: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 
@@ -331,8 +340,8 @@ class PortTunnel:
 
     async def _attend(self, visitor: StreamPair) -> None:
         try:
-            guest = await asyncio.open_connection(self._host, self._port)
-        except OSError:
+            guest = await self._guest.connect(self._port)
+        except (OSError, TimeoutError):
             visitor[1].close()
             return
         with suppress(TimeoutError):
@@ -353,7 +362,7 @@ def _python_mounts(python: Path) -> list[str]:
 
 def _tunnel_ports() -> dict[str, str]:
     """Where the program finds which port."""
-    ways = {str(port): f"{TUNNELS}/{port}.sock" for port in (program.SERVER, program.BROWSER, program.PLAYER)}
+    ways = {str(port): f"{TUNNELS}/{port}.sock" for port in GUEST_PORTS}
     return {**ways, str(program.PROXY): f"{TUNNELS}/{egress_proxy.PROXY_SOCKET}"}
 
 

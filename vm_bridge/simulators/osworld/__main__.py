@@ -1,17 +1,16 @@
 """`python -m vm_bridge.simulators.osworld serve FOLDER` is a simulated guest, `… revert HOST:PORT` puts one back."""
 
 import argparse
-import socket
+import signal
 import sys
+import threading
 import urllib.request
 from pathlib import Path
 
-import uvicorn
-from fastapi import FastAPI
-
+from vm_bridge.guest.osworld.main import LOOPBACK, GuestServer
 from vm_bridge.simulators.osworld.desktop import Desktop
 from vm_bridge.simulators.osworld.packages import ensure_packages
-from vm_bridge.simulators.osworld.server import GuestServer
+from vm_bridge.simulators.osworld.server import SimulatorApi
 
 REVERT_SECONDS = 120.0
 PACKAGES = Path(".data/osworld-packages")
@@ -22,11 +21,11 @@ def serve(folder: Path, packages: Path, port: int, size: tuple[int, int]) -> Non
     desktop = Desktop(folder, ensure_packages(packages), size)
     try:
         desktop.start()
-        listening = socket.create_server(("127.0.0.1", port))
-        print(f"127.0.0.1:{listening.getsockname()[1]}", flush=True)
-        app = FastAPI()
-        app.include_router(GuestServer(desktop).routes)
-        uvicorn.Server(uvicorn.Config(app, log_level="warning")).run([listening])
+        with GuestServer((LOOPBACK, port), SimulatorApi(desktop)) as server:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, lambda *_: threading.Thread(target=server.shutdown).start())
+            print(f"{LOOPBACK}:{server.server_port}", flush=True)
+            server.serve_forever()
     finally:
         desktop.stop()
 

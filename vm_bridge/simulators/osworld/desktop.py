@@ -7,13 +7,13 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
 
 from PIL import Image, ImageGrab
 from Xlib import X, display
-from Xlib.error import BadWindow
-from Xlib.protocol.event import ClientMessage
+
+from vm_bridge.guest.osworld.screenshots import screen_size
 
 START_SECONDS = 15.0
 MAX_ATTEMPTS = 4
@@ -21,18 +21,6 @@ TERMINAL = ["xterm", "-geometry", "80x24+40+40", "-xrm", "xterm*cursorBlink: fal
 STOP_SECONDS = 10.0
 POINTER = (9, 9)
 POLL = 0.05
-
-
-class Window(NamedTuple):
-    """A window, and where it is."""
-
-    id: int
-    title: str
-    classes: tuple[str, ...]
-    x: int
-    y: int
-    width: int
-    height: int
 
 
 class Desktop:
@@ -106,40 +94,19 @@ class Desktop:
         shown.paste(Image.new("RGB", POINTER, "black"), (pointer.root_x, pointer.root_y))
         return shown
 
-    def window_do(self, name: str, *, strict: bool, by_class: bool, close: bool) -> bool:
-        """Bring the window of that name to the front, or close it; whether there is one."""
-        for window in self.windows():
-            if any(_find_window(one, name, strict) for one in (window.classes if by_class else (window.title,))):
-                self._tell_manager(window.id, "_NET_CLOSE_WINDOW" if close else "_NET_ACTIVE_WINDOW")
-                return True
-        return False
+    def screenshot(self) -> bytes:
+        """See `GuestDesktop.screenshot`."""
+        file = BytesIO()
+        self.picture().save(file, "PNG", compress_level=1)
+        return file.getvalue()
 
-    def windows(self) -> list[Window]:
-        """Those that the window manager keeps, oldest first."""
-        server = display.Display(self.environment["DISPLAY"])
-        try:
-            root, found = server.screen().root, []
-            listed = root.get_full_property(server.intern_atom("_NET_CLIENT_LIST"), X.AnyPropertyType)
-            for identity in listed.value if listed else ():
-                window = server.create_resource_object("window", identity)
-                with suppress(BadWindow):  # it has just gone
-                    size, place = window.get_geometry(), root.translate_coords(window, 0, 0)
-                    title, classes = window.get_wm_name() or "", window.get_wm_class() or ()
-                    found.append(Window(identity, str(title), classes, place.x, place.y, size.width, size.height))
-            return found
-        finally:
-            server.close()
+    def screen_size(self) -> tuple[int, int]:
+        """See `GuestDesktop.screen_size`."""
+        return screen_size(self.environment["DISPLAY"])
 
-    def _tell_manager(self, identity: int, what: str) -> None:
-        server = display.Display(self.environment["DISPLAY"])
-        try:
-            window = server.create_resource_object("window", identity)
-            event = ClientMessage(window=window, client_type=server.intern_atom(what), data=(32, [0, 2, 0, 0, 0]))
-            mask = X.SubstructureRedirectMask | X.SubstructureNotifyMask
-            server.screen().root.send_event(event, event_mask=mask)
-            server.sync()
-        finally:
-            server.close()
+    def opener(self, path: Path) -> list[str]:
+        """A pager, whatever the kind."""
+        return ["xterm", "-T", path.name, "-e", "less", str(path)]
 
     def _begin_until_shown(self, argv: list[str], name: str) -> None:
         """Start a program that makes the window manager's property `name` be something; on a busy machine one
@@ -178,7 +145,3 @@ class Desktop:
             start_new_session=True,
             pass_fds=() if keep is None else (keep,),
         )
-
-
-def _find_window(found: str, wanted: str, strict: bool) -> bool:
-    return found == wanted if strict else wanted.casefold() in found.casefold()

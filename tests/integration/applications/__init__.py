@@ -1,0 +1,1 @@
+"""Desktops with applications, set up and judged by OSWorld's package."""
