@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 
 logger = logging.getLogger(__name__)
 
+REMOVED_IN = "0.3.0"
+"""The version that no longer reads these names."""
 ENVIRONMENT = {
     "PILOTHOUSE_BROWSER_WITHOUT_WALLS": "PILOTHOUSE_BROWSER_UNSANDBOXED",
     "PILOTHOUSE_JOURNAL": "PILOTHOUSE_FAKE_MACHINE_LOG",
@@ -56,4 +58,4 @@ def _current(words: Sequence[str], commands: Mapping[str, Mapping[str, str]], pr
 
 
 def _warn(former: str, present: str) -> None:
-    logger.warning("%s is called %s now; the former name is read until the next release", former, present)
+    logger.warning("%s is called %s now; version %s no longer reads the former name", former, present, REMOVED_IN)

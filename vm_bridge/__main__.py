@@ -19,6 +19,7 @@ from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError
 from redis.maint_notifications import MaintNotificationsConfig
 
+from protocol.legacy_names import REMOVED_IN
 from protocol.log_lines import log_to_stderr
 from vm_bridge.api.server import Bridge, create_api
 from vm_bridge.config import Config, ConfigError, read_config
@@ -31,7 +32,7 @@ from vm_bridge.suites.registry import list_suites, make_tasks
 logger = logging.getLogger(__name__)
 
 FORMER_NAME_WARNING = (
-    "PILOTHOUSE_SECRET signs for every bridge host and ends with the next release:"
+    f"PILOTHOUSE_SECRET signs for every bridge host, and version {REMOVED_IN} no longer reads it:"
     " give this host PILOTHOUSE_BRIDGE_KEYS of its own (./pilothouse bridge-keys)"
 )
 MAX_REDIS_CONNECTIONS = 32

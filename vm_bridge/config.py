@@ -80,7 +80,7 @@ class Config(FrozenModel):
     """Keys of this bridge by name: its host id and, for one that gives machines out, `@manager`
     (`./pilothouse bridge-keys` prints them). Of several with one name each is good: the new before the old."""
     secret: Annotated[str, Field(pattern=r"^(.{16,})?$")] = ""
-    """Of earlier versions: shared by the web app and all bridges, in place of keys. Ends with the next release."""
+    """Of earlier versions: shared by the web app and all bridges, in place of keys. Read until version 0.3.0."""
     log_level: Annotated[LogLevel, BeforeValidator(str.upper)] = "INFO"
     """The least level of what is logged; the same variable sets that of the web app and its workers."""
     redis_url: str = "redis://127.0.0.1:6379/0"

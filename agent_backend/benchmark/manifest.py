@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -13,6 +12,7 @@ from agent_backend.errors import AgentError
 from agent_backend.rollout.plan import RolloutPlan
 from agent_backend.rollout.task_sources import tasks_checksum
 from agent_backend.trajectory_folders import write_atomically
+from protocol import __version__
 from protocol.evaluation.benchmarks import BenchmarkManifest, PinnedTask
 from protocol.trajectory.tasks import Task
 
@@ -107,11 +107,7 @@ def check_same_tasks(pinned: BenchmarkManifest, present: BenchmarkManifest) -> N
 
 def _software() -> str:
     """The version, and the commit of a checkout."""
-    try:
-        number = version("pilothouse")
-    except PackageNotFoundError:
-        number = "0.1.0"
-    return f"{number}+{commit[:12]}" if (commit := _commit()) else number
+    return f"{__version__}+{commit[:12]}" if (commit := _commit()) else __version__
 
 
 def _commit() -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from annotation_app.reference.markdown import code, default_code, page, table
 from annotation_app.reference.source_fields import SourceField, module_file, read_class
 from annotation_app.reference.variables import VARIABLES
-from protocol.legacy_names import ENVIRONMENT
+from protocol.legacy_names import ENVIRONMENT, REMOVED_IN
 
 PREFIX = "PILOTHOUSE_"
 PROCESSES = {
@@ -34,7 +34,7 @@ def environment_page(root: Path) -> str:
     return page(
         "Environment variables",
         "A variable that is not set has its default. A wrong value ends the program at its start and is named.",
-        [*sections, ("Commands and clients", others), ("Former names", f"Read until the next release.\n\n{former}")],
+        [*sections, ("Commands and clients", others), ("Former names", f"Read until {REMOVED_IN}.\n\n{former}")],
     )
 
 

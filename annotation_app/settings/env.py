@@ -14,7 +14,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.errors import ProgrammingError
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from protocol.legacy_names import current_environment
+from protocol.legacy_names import REMOVED_IN, current_environment
 from protocol.log_lines import LogLevel
 
 logger = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ class Environment(BaseModel):
     bridge_master_key: str = ""
     """Each bridge host's key is derived from it: those authorise calls and sign stream tickets. No bridge knows it."""
     secret: str = ""
-    """Of earlier versions, read in its place for one release: bridges know it too."""
+    """Of earlier versions, read in its place until version 0.3.0: bridges know it too."""
     data: Path = Path(".data")
     """Folder with blobs, logs and what is made once."""
     blobs_url: Annotated[str, AfterValidator(_bucket_address)] = ""
@@ -171,7 +171,7 @@ REQUIRED_FIELDS = (
     "web_origins",
 )
 FORMER_NAME_WARNING = (
-    "PILOTHOUSE_SECRET ends with the next release, since every bridge knows it:"
+    f"PILOTHOUSE_SECRET is no longer read by version {REMOVED_IN}, since every bridge knows it:"
     " set PILOTHOUSE_BRIDGE_MASTER_KEY, and PILOTHOUSE_BRIDGE_KEYS of each bridge (docs/architecture/bridge.md, Keys)"
 )
 MIN_SECRET_CHARACTERS = 32
