@@ -40,12 +40,17 @@ def main() -> None:
 
 
 def _finish_tasks() -> None:
-    """What an episode was finished of waits no more, in pools that a script proposes in."""
+    """What an episode was finished of waits no more, in pools that a script proposes in. The table is swept then, as it
+    is in a database whose tasks were not all changed a moment ago."""
+    from django.db import connection
+
     from annotation_app.policies.models import PolicyRevision
     from annotation_app.tasks.models import Assignment, Pool, Task
 
     Task.objects.filter(pk__in=Assignment.objects.values("task")).update(state="done", done=1, finished=1)
     Pool.objects.filter(name__startswith=POOL_PREFIX).update(policy=PolicyRevision.objects.get(name="scripted"))
+    with connection.cursor() as cursor:
+        cursor.execute(f"VACUUM ANALYZE {Task._meta.db_table}")
 
 
 def _sessions(live: int) -> dict[str, Any]:
