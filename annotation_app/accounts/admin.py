@@ -1,4 +1,4 @@
-"""Users in Django's admin. What other packages register there is taken out: the pages do it, or settings do."""
+"""Users in Django's admin. Models of other packages are unregistered there, because pages or settings manage them."""
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
@@ -21,7 +21,7 @@ class UserAdmin(DjangoUserAdmin[User]):
 
 @admin.register(Token)
 class TokenAdmin(admin.ModelAdmin[Token]):
-    """Tokens are made by `manage.py make_token`; here they are ended."""
+    """`manage.py make_token` makes tokens; the admin only revokes them."""
 
     list_display = ("name", "user", "created_at", "expires_at")
 

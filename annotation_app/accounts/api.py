@@ -1,4 +1,4 @@
-"""Signing in and out, and what a person sets for themselves."""
+"""Sign-in, sign-out and a person's own preferences."""
 
 from typing import Annotated, Any
 
@@ -20,7 +20,7 @@ from protocol.base import FrozenModel
 router = Router(tags=["accounts"])
 
 RESET_PATH = "/reset-password"
-"""The page of a link that sets a password; the link's secret follows after `#`."""
+"""The page of a link that sets a password. The link's secret follows after `#`."""
 
 
 class UserOut(FrozenModel):
@@ -39,13 +39,13 @@ class SessionOut(FrozenModel):
     user: UserOut | None
     csrf: str
     sso: str = ""
-    """What single sign-on is called here; empty where there is none."""
+    """The display name of single sign-on; empty without it."""
     mail: bool = False
-    """Whether mail is sent here, so that who forgot their password gets a link by it."""
+    """Whether this installation sends mail, so that a forgotten password can be reset by a link."""
 
 
 class SignIn(FrozenModel):
-    """A name and a password; where they have a second factor, its code too."""
+    """A user name and a password, and a code if the person has a second factor."""
 
     username: ShortText
     password: ShortText
@@ -65,7 +65,7 @@ def _user_out(user: Any) -> UserOut:
 
 
 def session_out(request: HttpRequest) -> SessionOut:
-    """Who is signed in, for the page."""
+    """The signed-in person, for the page."""
     user = _user_out(request.user) if request.user.is_authenticated else None
     sso = settings.ENV.oidc_name if settings.ENV.oidc_url else ""
     return SessionOut(user=user, csrf=get_token(request), sso=sso, mail=bool(settings.EMAIL_HOST))
@@ -73,7 +73,7 @@ def session_out(request: HttpRequest) -> SessionOut:
 
 @router.get("/session", auth=None, response=SessionOut)
 def session_get(request: HttpRequest) -> SessionOut:
-    """Who is signed in."""
+    """The signed-in person."""
     if request.user.is_authenticated:
         services.sign_in_touch(request=request)
     return session_out(request)
@@ -98,7 +98,7 @@ def session_end(request: HttpRequest) -> SessionOut:
 
 @router.post("/session/forgotten", auth=None, response={204: None})
 def password_forgotten(request: HttpRequest, body: ForgottenIn) -> Status[None]:
-    """Send a link by mail to who forgot their password. The answer is the same whether there is such a person."""
+    """Send a password link by mail. The answer does not reveal whether the account exists."""
     csrf_required(request)
     MAIL_REQUEST_LIMIT.take(request.META.get("REMOTE_ADDR", ""), code="mail_throttled")
     password_link_mail_job.delay(body.login, request.build_absolute_uri(RESET_PATH))
@@ -107,14 +107,14 @@ def password_forgotten(request: HttpRequest, body: ForgottenIn) -> Status[None]:
 
 @router.post("/session/password-link", auth=None, response=PasswordLinkDetails)
 def password_link_get(request: HttpRequest, body: LinkSecret) -> PasswordLinkDetails:
-    """Whose password a link sets. The secret is in the body: paths are logged and kept in histories."""
+    """Whose password a link sets. The secret is in the body, because paths are logged and kept in histories."""
     csrf_required(request)
     return selectors.password_link_details(digest=services.digest_secret(body.secret))
 
 
 @router.post("/session/password", auth=None, response={204: None})
 def password_reset(request: HttpRequest, body: PasswordResetIn) -> Status[None]:
-    """Set a new password by a link; the person then signs in with it."""
+    """Set a new password by a link. The person then signs in with it."""
     csrf_required(request)
     services.password_reset(secret=body.secret, password=body.password)
     return Status(204, None)
@@ -122,5 +122,5 @@ def password_reset(request: HttpRequest, body: PasswordResetIn) -> Status[None]:
 
 @router.patch("/me", response=UserOut)
 def me_change(request: HttpRequest, body: PreferencesIn) -> UserOut:
-    """Keep preferences: theme, language, key map."""
+    """Store preferences: theme, language, key map."""
     return _user_out(services.preferences_set(user=user_of(request), preferences=body.preferences))

@@ -1,4 +1,4 @@
-"""Password hashing with a bound on how much of it happens at once, on threads that give way to all others."""
+"""Password hashing with limited concurrency, on threads of low priority."""
 
 import os
 import threading
@@ -12,19 +12,19 @@ from django.contrib.auth.hashers import Argon2PasswordHasher
 from annotation_app.errors import TooMany
 
 MAX_PARALLEL_HASHES = 2
-"""Hashes that a process computes at once; each takes 100 MiB and a core for a quarter of a second."""
+"""Hashes that a process computes at once. Each takes 100 MiB and a core for a quarter of a second."""
 MAX_WAITING_HASHES = 4
-"""Requests that may wait for one of those. Others are refused at once, so that threads stay free for other requests."""
+"""Requests that may wait for a hash. Others are refused at once, so that threads stay free for other requests."""
 HASHING_NICENESS = 5
-"""How much less of a busy processor a hash gets than a request: about a third."""
+"""Niceness of a hashing thread. On a busy processor it gets about a third of a request's share."""
 BUSY_MESSAGE = "Too many people are signing in at this moment. Try again in a few seconds."
 
 T = TypeVar("T")
 
 
 def _lower_priority() -> None:
-    """Let this thread give way to the others of its process; threads that it starts do too."""
-    with suppress(OSError):  # a system where niceness is not by thread
+    """Lower the priority of this thread and of threads that it starts, within the process."""
+    with suppress(OSError):  # a system without niceness per thread
         thread = threading.get_native_id()
         os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + HASHING_NICENESS)
 
@@ -34,9 +34,9 @@ _hashing_threads = ThreadPoolExecutor(MAX_PARALLEL_HASHES, thread_name_prefix="h
 
 
 def _hash_in_turn(compute: Callable[[], T]) -> T:
-    """What `compute` returns, when its turn has come.
+    """Run `compute` when its turn has come and return its result.
 
-    Raises TooMany with code `sign_in_busy` when too many requests wait already.
+    Raises TooMany with code `sign_in_busy` when too many requests are waiting.
     """
     if not _admission_slots.acquire(blocking=False):
         raise TooMany(BUSY_MESSAGE, code="sign_in_busy")
@@ -47,10 +47,10 @@ def _hash_in_turn(compute: Callable[[], T]) -> T:
 
 
 class BoundedArgon2Hasher(Argon2PasswordHasher):
-    """Django's Argon2 hasher, of which at most `MAX_PARALLEL_HASHES` run at once in a process, on a core each.
+    """Django's Argon2 hasher, limited to `MAX_PARALLEL_HASHES` concurrent hashes in a process, one core each.
 
-    Django's own computes one hash on eight threads, which leaves other requests little of a machine with few cores.
-    Passwords that were hashed so are hashed again when their owner signs in.
+    Django's own hasher uses eight threads for one hash, which leaves other requests little of a machine with few cores.
+    Passwords with such hashes are rehashed when their owner signs in.
     """
 
     parallelism = 1

@@ -1,4 +1,4 @@
-"""Users, the groups they form, and every way they have in: invitations, sign-ins, tokens."""
+"""Users, groups, and all means of access: invitations, sign-ins, tokens."""
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
@@ -9,7 +9,7 @@ from annotation_app.accounts.scopes import ALL_SCOPES
 
 
 class Role(models.TextChoices):
-    """What a person may do here; one person may have several."""
+    """What a person may do. One person may have several roles."""
 
     ANNOTATOR = "annotator"
     REVIEWER = "reviewer"
@@ -18,34 +18,34 @@ class Role(models.TextChoices):
 
 
 class User(AbstractUser):
-    """A person with roles and the preferences their front-end keeps."""
+    """A person with roles and front-end preferences."""
 
     roles = ArrayField(models.CharField(max_length=16, choices=Role.choices), default=list, blank=True)
     preferences = models.JSONField(default=dict, blank=True)
     skills = ArrayField(models.CharField(max_length=32), default=list, blank=True)
-    """Tags of what they can do, in lower case; pools ask for them."""
+    """Skill tags in lower case. Pools require them."""
     erased_at = models.DateTimeField(null=True, blank=True, editable=False)
-    """When their name, address and sign-in were taken out of the database at their request."""
+    """When their name, address and sign-in were erased at their request."""
     work_removed = models.BooleanField(default=False, editable=False)
     """Whether their episodes are kept out of every export and dataset."""
 
     @property
     def name(self) -> str:
-        """What to call them."""
+        """The display name."""
         return self.get_full_name() or self.username
 
     def has_role(self, *roles: str) -> bool:
-        """Whether they have any of these roles; a superuser has all."""
+        """Whether they have any of these roles. A superuser has all."""
         return self.is_superuser or any(role in self.roles for role in roles)
 
 
 def scopes_all() -> list[str]:
-    """What a token allows where nothing else was asked for."""
+    """Default scopes of a token: all."""
     return list(ALL_SCOPES)
 
 
 class Group(models.Model):
-    """People who are assigned together: pools name groups and skills, and mean everybody who has them then."""
+    """People who are assigned together. Pools name groups and skills, which apply to their current members."""
 
     name = models.CharField(max_length=64, unique=True)
     members = models.ManyToManyField(User, blank=True, related_name="teams")
@@ -58,7 +58,8 @@ class Group(models.Model):
 
 
 class Token(models.Model):
-    """What a program shows to act as a person; only its digest is kept. It ends at `expires_at`, or when deleted."""
+    """A token with which a program acts as a person; only its digest is stored. It expires at `expires_at`, or when
+    deleted."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="tokens")
     name = models.CharField(max_length=64, help_text="Which program it is for")
@@ -73,7 +74,8 @@ class Token(models.Model):
 
 
 class Invitation(models.Model):
-    """A link with which one person makes their account, once, until it ends; only its digest is kept."""
+    """A single-use link with which one person creates their account, valid until it expires. Only its digest is
+    stored."""
 
     sha256 = models.CharField(max_length=64, unique=True, editable=False)
     email = models.EmailField(blank=True)
@@ -85,7 +87,7 @@ class Invitation(models.Model):
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="invitation", editable=False
     )
-    """Whose account came of it."""
+    """The account that was created with it."""
 
     class Meta:
         ordering = ("-id",)
@@ -95,12 +97,13 @@ class Invitation(models.Model):
 
 
 class PasswordLink(models.Model):
-    """A link with which one person sets a new password, once, until it ends; only its digest is kept."""
+    """A single-use link with which one person sets a new password, valid until it expires. Only its digest is
+    stored."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="password_links")
     sha256 = models.CharField(max_length=64, unique=True, editable=False)
     made_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
-    """The admin who made it; None where it was requested by mail."""
+    """The admin who made it; None if it was requested by mail."""
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
 
@@ -109,7 +112,7 @@ class PasswordLink(models.Model):
 
 
 class SignIn(models.Model):
-    """One browser in which somebody is signed in; it goes with its session."""
+    """One browser in which a person is signed in. It is deleted with its session."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="sign_ins")
     session_key = models.CharField(max_length=40, unique=True, editable=False)

@@ -1,4 +1,4 @@
-"""People over HTTP: for admins, and for whoever holds an invitation."""
+"""HTTP routes for people: for admins, and for holders of an invitation."""
 
 from datetime import datetime
 from typing import Annotated
@@ -39,19 +39,19 @@ RowId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
 def people_list(
     request: HttpRequest, search: ShortText = "", role: RoleName | None = None, after: ShortText = ""
 ) -> PersonPage:
-    """Who is here, by user name."""
+    """All people, by user name."""
     return selectors.people_page(user=user_of(request), search=search, role=role, after=after)
 
 
 @router.get("/people/names", response=list[PersonName], auth=TOKEN_OR_SESSION_AUTH)
 def people_names(request: HttpRequest, search: ShortText = "") -> list[PersonName]:
-    """The names of people to choose from, at most fifty, for reviewers, researchers and admins."""
+    """The names of up to fifty people to choose from, for reviewers, researchers and admins."""
     return selectors.people_names(user=user_of(request), search=search)
 
 
 @router.patch("/people/{user_id}", response=PersonOut)
 def person_change(request: HttpRequest, user_id: RowId, body: PersonIn) -> PersonOut:
-    """Roles, skills, groups, and whether they may sign in."""
+    """Set a person's roles, skills, groups, and whether they may sign in."""
     return selectors.person_out(
         services.person_change(actor=user_of(request), user_id=user_id, **body.model_dump(exclude_none=True))
     )
@@ -59,35 +59,35 @@ def person_change(request: HttpRequest, user_id: RowId, body: PersonIn) -> Perso
 
 @router.post("/people/{user_id}/erase", response={204: None})
 def person_erase(request: HttpRequest, user_id: RowId, body: EraseIn) -> Status[None]:
-    """Take somebody out of the database at their request; there is no way back."""
+    """Erase a person at their request. This cannot be undone."""
     services.person_erase(actor=user_of(request), user_id=user_id, username=body.username, remove_work=body.remove_work)
     return Status(204, None)
 
 
 @router.delete("/people/{user_id}/factor", response={204: None})
 def person_factor_remove(request: HttpRequest, user_id: RowId) -> Status[None]:
-    """Let somebody who lost their authenticator in with their password again."""
+    """Remove a person's second factor, so that they can sign in without a lost authenticator."""
     services.person_factor_remove(actor=user_of(request), user_id=user_id)
     return Status(204, None)
 
 
 @router.delete("/people/{user_id}/sign-ins", response={204: None})
 def person_sign_ins_end(request: HttpRequest, user_id: RowId) -> Status[None]:
-    """Sign somebody out in every browser."""
+    """Sign a person out in every browser."""
     services.person_sign_ins_end(actor=user_of(request), user_id=user_id)
     return Status(204, None)
 
 
 @router.delete("/people/{user_id}/tokens", response={204: None})
 def person_tokens_end(request: HttpRequest, user_id: RowId) -> Status[None]:
-    """End every token that somebody made for programs."""
+    """Revoke all tokens that a person made for programs."""
     services.person_tokens_end(actor=user_of(request), user_id=user_id)
     return Status(204, None)
 
 
 @router.post("/people/{user_id}/password-link", response=PasswordLinkCreated)
 def password_link_make(request: HttpRequest, user_id: RowId) -> PasswordLinkCreated:
-    """A link with which somebody sets a new password; shown this once."""
+    """Make a link with which a person sets a new password. It is shown only once."""
     row, secret = services.password_link_make(request=request, actor=user_of(request), user_id=user_id)
     link = f"{request.build_absolute_uri(RESET_PATH)}#{secret}"
     sent = services.password_link_send(link=row, address=link)
@@ -96,13 +96,13 @@ def password_link_make(request: HttpRequest, user_id: RowId) -> PasswordLinkCrea
 
 @router.get("/groups", response=list[GroupOut], auth=TOKEN_OR_SESSION_AUTH)
 def groups_list(request: HttpRequest) -> list[GroupOut]:
-    """Groups and who is in them."""
+    """All groups with their members."""
     return selectors.groups_list(user=user_of(request))
 
 
 @router.post("/groups", response=GroupOut)
 def group_make(request: HttpRequest, body: GroupIn) -> GroupOut:
-    """A new group."""
+    """Create a group."""
     return selectors.group_out(
         services.group_save(actor=user_of(request), group_id=None, name=body.name, members=body.members)
     )
@@ -110,7 +110,7 @@ def group_make(request: HttpRequest, body: GroupIn) -> GroupOut:
 
 @router.put("/groups/{group_id}", response=GroupOut)
 def group_change(request: HttpRequest, group_id: RowId, body: GroupIn) -> GroupOut:
-    """Another name, other members."""
+    """Change a group's name and members."""
     return selectors.group_out(
         services.group_save(actor=user_of(request), group_id=group_id, name=body.name, members=body.members)
     )
@@ -118,20 +118,20 @@ def group_change(request: HttpRequest, group_id: RowId, body: GroupIn) -> GroupO
 
 @router.delete("/groups/{group_id}", response={204: None})
 def group_end(request: HttpRequest, group_id: RowId) -> Status[None]:
-    """Break a group up."""
+    """Delete a group."""
     services.group_remove(actor=user_of(request), group_id=group_id)
     return Status(204, None)
 
 
 @router.get("/invitations", response=list[InvitationOut], auth=TOKEN_OR_SESSION_AUTH)
 def invitations_list(request: HttpRequest) -> list[InvitationOut]:
-    """Those nobody has taken up yet."""
+    """Open invitations."""
     return selectors.invitations_list(user=user_of(request))
 
 
 @router.post("/invitations", response=InvitationCreated)
 def invitation_make(request: HttpRequest, body: InvitationIn) -> InvitationCreated:
-    """Invite somebody; the link is shown this once."""
+    """Invite a person. The link is shown only once."""
     invitation, secret = services.invitation_make(
         actor=user_of(request), email=body.email, roles=body.roles, groups=body.groups, days=body.days
     )
@@ -142,21 +142,21 @@ def invitation_make(request: HttpRequest, body: InvitationIn) -> InvitationCreat
 
 @router.delete("/invitations/{invitation_id}", response={204: None})
 def invitation_withdraw(request: HttpRequest, invitation_id: RowId) -> Status[None]:
-    """End an invitation."""
+    """Revoke an invitation."""
     services.invitation_withdraw(actor=user_of(request), invitation_id=invitation_id)
     return Status(204, None)
 
 
 @router.post("/join/invitation", auth=None, response=InvitationDetails)
 def invitation_get(request: HttpRequest, body: LinkSecret) -> InvitationDetails:
-    """Who invites whom as what. The secret is in the body: paths are logged and kept in histories."""
+    """Who invites whom with which roles. The secret is in the body, because paths are logged and kept in histories."""
     csrf_required(request)
     return selectors.invitation_details(digest=services.digest_secret(body.secret))
 
 
 @router.post("/join", auth=None, response=SessionOut)
 def invitation_accept(request: HttpRequest, body: JoinIn) -> SessionOut:
-    """Make the account, and be signed in."""
+    """Create the account and sign in."""
     csrf_required(request)
     user = services.invitation_accept(
         secret=body.secret, username=body.username, name=body.name, password=body.password
@@ -176,7 +176,7 @@ def audit_search(
     until: datetime | None = None,
     before: Annotated[int, Field(ge=1)] | None = None,
 ) -> AuditPage:
-    """Who did what, newest first. `subject` is `kind:id`, or a kind alone."""
+    """The audit log, newest first. `subject` is `kind:id`, or a kind alone."""
     return selectors.audit_page(
         user=user_of(request),
         words=words,

@@ -1,4 +1,4 @@
-"""What is shown of people and of the ways they have in, and what is asked of them."""
+"""Schemas of people and their means of access."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -40,7 +40,7 @@ class PersonName(FrozenModel):
 
 
 class PersonOut(FrozenModel):
-    """A person, as admins see them; `pseudonym` is what exports call them."""
+    """A person, as admins see them; `pseudonym` is their name in exports."""
 
     id: int
     username: str
@@ -56,14 +56,14 @@ class PersonOut(FrozenModel):
 
 
 class PersonPage(FrozenModel):
-    """People by their user name; `next` is what to ask for the following page with."""
+    """A page of people by user name; `next` is the cursor of the following page."""
 
     items: tuple[PersonOut, ...]
     next: str | None
 
 
 class PersonIn(FrozenModel):
-    """What an admin sets of a person; what is not named stays."""
+    """The settings of a person that an admin changes. Omitted fields stay as they are."""
 
     roles: tuple[RoleName, ...] | None = None
     skills: Annotated[tuple[Skill, ...], Field(max_length=50)] | None = None
@@ -74,7 +74,7 @@ class PersonIn(FrozenModel):
 
 
 class EraseIn(FrozenModel):
-    """Their user name again, so that nobody is erased by a slip, and what becomes of their work."""
+    """The person's user name, as protection against mistakes, and what happens to their work."""
 
     username: str
     remove_work: bool
@@ -96,7 +96,7 @@ class GroupIn(FrozenModel):
 
 
 class InvitationIn(FrozenModel):
-    """Whom to invite as what; with an address, the link is sent there too."""
+    """Whom to invite with which roles. With an address, the link is also sent there."""
 
     email: Email = ""
     roles: Annotated[tuple[RoleName, ...], Field(min_length=1)]
@@ -116,7 +116,7 @@ class InvitationOut(FrozenModel):
 
 
 class InvitationCreated(FrozenModel):
-    """The link, which is shown this once, and whether it was sent."""
+    """The link, which is shown only once, and whether it was sent."""
 
     invitation: InvitationOut
     link: str
@@ -124,7 +124,7 @@ class InvitationCreated(FrozenModel):
 
 
 class InvitationDetails(FrozenModel):
-    """What the person with the link is told."""
+    """What the holder of the link sees."""
 
     email: str
     roles: tuple[str, ...]
@@ -132,13 +132,13 @@ class InvitationDetails(FrozenModel):
 
 
 class LinkSecret(FrozenModel):
-    """What a link ends with."""
+    """The secret at the end of a link."""
 
     secret: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{20,100}$")]
 
 
 class JoinIn(LinkSecret):
-    """The account somebody makes with an invitation."""
+    """The account to create with an invitation."""
 
     username: Username
     name: Name
@@ -146,7 +146,7 @@ class JoinIn(LinkSecret):
 
 
 class SignInOut(FrozenModel):
-    """A browser somebody is signed in with; `here` is the one that asks."""
+    """A browser in which a person is signed in; `here` marks the one that sends the request."""
 
     id: int
     how: str
@@ -169,18 +169,18 @@ class TokenOut(FrozenModel):
 
 
 class SecurityOut(FrozenModel):
-    """A person's own ways in."""
+    """A person's own means of access."""
 
     two_factor: bool
     recovery_codes_left: int
     sign_ins: tuple[SignInOut, ...]
     tokens: tuple[TokenOut, ...]
     password: bool
-    """Whether they have one; who came by single sign-on may not."""
+    """Whether they have a password. People who came by single sign-on may have none."""
 
 
 class TokenIn(FrozenModel):
-    """Which program a token is for, what it allows, and how long."""
+    """A token's program, scopes and lifetime."""
 
     name: Name
     scopes: Annotated[tuple[Scope, ...], Field(min_length=1, max_length=20)]
@@ -188,14 +188,14 @@ class TokenIn(FrozenModel):
 
 
 class TokenCreated(FrozenModel):
-    """A token, shown this once."""
+    """A token, shown only once."""
 
     token: str
     shown: TokenOut
 
 
 class FactorSetup(FrozenModel):
-    """What an authenticator app needs: the key, and the same as an address and a picture of it (SVG)."""
+    """What an authenticator app needs: the key, and the same key as an address and as a picture (SVG)."""
 
     secret: str
     address: str
@@ -203,27 +203,27 @@ class FactorSetup(FrozenModel):
 
 
 class CodeIn(FrozenModel):
-    """What the authenticator app shows now."""
+    """The code that the authenticator app shows now."""
 
     code: Code
 
 
 class ReauthenticationIn(FrozenModel):
-    """Who somebody is, once more: the password, or a code of the second factor where they have no password."""
+    """Proof of identity: the password, or a code of the second factor if the person has no password."""
 
     password: Annotated[str, StringConstraints(max_length=1_000)] = ""
     code: Annotated[str, StringConstraints(max_length=20, pattern=r"^[0-9 ]*$")] = ""
 
 
 class PasswordChangeIn(FrozenModel):
-    """The password there is and the one to be."""
+    """The current password and the new one."""
 
     current: Annotated[str, StringConstraints(max_length=1_000)] = ""
     new: Password
 
 
 class ForgottenIn(FrozenModel):
-    """Who forgot their password: a user name or an address."""
+    """A user name or an address, for a forgotten password."""
 
     login: Annotated[str, StringConstraints(min_length=1, max_length=254, pattern=r"^[^\x00]*$")]
 
@@ -242,7 +242,7 @@ class PasswordResetIn(LinkSecret):
 
 
 class PasswordLinkCreated(FrozenModel):
-    """A link that sets a password, shown this once; whether it was also sent by mail."""
+    """A link that sets a password, shown only once, and whether it was also sent by mail."""
 
     link: str
     sent: bool
@@ -250,46 +250,46 @@ class PasswordLinkCreated(FrozenModel):
 
 
 class EnvironmentAccess(FrozenModel):
-    """Whom a token stands for that allows playing on machines."""
+    """The person behind a token that allows playing on machines."""
 
     username: str
 
 
 class RecoveryCodes(FrozenModel):
-    """Codes that stand in for the authenticator, each once; shown this once."""
+    """Codes that replace the authenticator, each usable once. They are shown only once."""
 
     codes: tuple[str, ...]
 
 
 class AuditSource(FrozenModel):
-    """How somebody who acted came in, or which part of the platform acted (`part`)."""
+    """How the actor authenticated, or which part of the platform acted (`part`)."""
 
     kind: SourceKind
     name: str
-    """Of the token, command, job or part; empty for a browser."""
+    """The name of the token, command, job or part; empty for a browser."""
 
 
 class AuditOut(FrozenModel):
-    """One thing somebody did; `actor` is None where no person acted."""
+    """One recorded action; `actor` is None if no person acted."""
 
     id: int
     at: datetime
     actor: str | None
     source: AuditSource | None
-    """None in entries of versions that did not note it."""
+    """None in entries of versions that did not record it."""
     verb: str
     subject: str
     """As `kind:id`."""
     subject_name: str
-    """What a person is called whom the entry is about; empty for everything else."""
+    """The display name of the person whom the entry is about; empty for other subjects."""
     details: str
     """As JSON."""
 
 
 class AuditPage(FrozenModel):
-    """Entries, newest first; `next` is what to ask for the following page with."""
+    """Entries, newest first; `next` is the cursor of the following page."""
 
     items: tuple[AuditOut, ...]
     next: int | None
     verbs: tuple[Verb, ...]
-    """Every verb that is written today, for the filter; older entries may have others."""
+    """Every verb that is written today, for the filter. Older entries may have others."""

@@ -1,5 +1,6 @@
-"""What a token allows: `AREA:read` or `AREA:write`, an area being the first part of an address, or
-a part named in `AREAS_WITHIN` wherever it stands; `*` is every area."""
+"""What a token allows: `AREA:read` or `AREA:write`. The area is the first part of an address, or a part named in
+`AREAS_WITHIN` wherever it occurs; `*` is every area.
+"""
 
 import re
 from collections.abc import Iterable
@@ -12,10 +13,10 @@ READ_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 def required_scope(method: str, route: str) -> str:
-    """The scope a call needs, for example `exports:write` for a POST to the route `api/exports`.
+    """The scope that a call needs, for example `exports:write` for a POST to the route `api/exports`.
 
     Args:
-        route: The pattern of addresses that the call was led by. What a client says the path is may differ from it.
+        route: The address pattern that matched the call. The path that a client reports may differ from it.
     """
     first, *further = route.removeprefix("api/").split("/")
     area = next((AREAS_WITHIN[part] for part in further if part in AREAS_WITHIN), first)
@@ -23,5 +24,5 @@ def required_scope(method: str, route: str) -> str:
 
 
 def scopes_allow(scopes: Iterable[str], needed: str) -> bool:
-    """Whether these scopes are enough; writing does not include reading."""
+    """Whether these scopes suffice. Writing does not include reading."""
     return needed in scopes or f"*:{needed.rpartition(':')[2]}" in scopes

@@ -1,4 +1,4 @@
-"""How django-allauth stores the key of an authenticator app: sealed, so that a copy of the database opens nothing."""
+"""Encryption of authenticator keys for django-allauth, so that a copy of the database reveals none."""
 
 from base64 import urlsafe_b64encode
 from hashlib import sha256
@@ -11,7 +11,7 @@ from annotation_app.encryption import SECOND_FACTORS_PURPOSE, decrypt_value, enc
 
 
 class FactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # untyped library
-    """Seals with the keys of credentials, so that a new secret key ends no second factor."""
+    """Encrypts with the keys for credentials, so that a new secret key invalidates no second factor."""
 
     def encrypt(self, text: str) -> str:
         return encrypt_value(text, purpose=SECOND_FACTORS_PURPOSE)
@@ -24,5 +24,5 @@ class FactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # untyped library
 
 
 def _legacy_key() -> Fernet:
-    """The key that sealed factors before they had keys of their own: made from the secret key alone."""
+    """The key that encrypted factors before they had keys of their own. It is derived from the secret key alone."""
     return Fernet(urlsafe_b64encode(sha256(f"pilothouse.factor:{settings.SECRET_KEY}".encode()).digest()))

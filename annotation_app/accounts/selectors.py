@@ -1,4 +1,4 @@
-"""Reading users."""
+"""Queries on users."""
 
 import json
 from collections.abc import Iterable
@@ -38,40 +38,40 @@ from annotation_app.audit.verbs import VERBS
 from annotation_app.errors import Forbidden, Invalid, NotFound
 
 STAFF_ROLES = (Role.REVIEWER, Role.ADMIN, Role.RESEARCHER)
-"""Who sees the work of others."""
+"""Roles that see the work of others."""
 
 
 PAGE_SIZE = 50
-"""People on a page."""
+"""People per page."""
 PERSON_NOT_FOUND = "There is no such person."
 LINK_NOT_FOUND = "This link has ended, was used, or never was."
 INVITATION_NOT_FOUND = "This invitation has ended, was used, or never was."
 
 
 def can_see_all_work(user: User) -> bool:
-    """Whether they may look at every pool and episode."""
+    """Whether they may see every pool and episode."""
     return user.has_role(*STAFF_ROLES)
 
 
 def role_check(user: User, *roles: Role) -> None:
-    """Raises Forbidden for who has none of these roles."""
+    """Raises Forbidden for a person who has none of these roles."""
     if not user.has_role(*roles):
         raise Forbidden(f"Only these may do that: {', '.join(roles)}.")
 
 
 def environment_access(user: User) -> EnvironmentAccess:
-    """Who plays on machines through a server of environments. Raises Forbidden."""
+    """The person who plays on machines through a server of environments. Raises Forbidden."""
     role_check(user, Role.ADMIN, Role.RESEARCHER)
     return EnvironmentAccess(username=user.username)
 
 
 def user_of(request: HttpRequest) -> User:
-    """The signed-in person of a route that asks for one."""
+    """The signed-in person of a route that requires one."""
     return cast(User, request.user)
 
 
 def session_user(key: str) -> User | None:
-    """Who is signed in under this session at this moment; None where nobody is any more."""
+    """The person who is signed in with this session now; None if the session has ended."""
     request = HttpRequest()
     request.session = import_module(settings.SESSION_ENGINE).SessionStore(key)
     user = get_user(request)
@@ -79,7 +79,7 @@ def session_user(key: str) -> User | None:
 
 
 def pseudonym(user_id: int | None) -> str:
-    """What stands for a person in whatever leaves the platform: always the same, no way back without the key."""
+    """The pseudonym of a person in all exported data. It is stable and cannot be reversed without the key."""
     key = settings.ENV.pseudonym_key or settings.SECRET_KEY
     return f"annotator-{salted_hmac('pilothouse.pseudonym', str(user_id), key, algorithm='sha256').hexdigest()[:16]}"
 
@@ -101,7 +101,7 @@ def person_by_username(*, username: str) -> User:
 
 
 def people_page(*, user: User, search: str = "", role: str | None = None, after: str = "") -> PersonPage:
-    """A page of the people there are, by their user name. Raises Forbidden."""
+    """A page of people by user name. Raises Forbidden."""
     role_check(user, Role.ADMIN)
     found = User.objects.filter(erased_at__isnull=True, username__gt=after).order_by("username")
     if search:
@@ -118,7 +118,7 @@ def people_page(*, user: User, search: str = "", role: str | None = None, after:
 
 
 def people_names(*, user: User, search: str = "") -> list[PersonName]:
-    """The first people by name whose name or user name has this text, erased ones too. Raises Forbidden."""
+    """The first people by name whose name or user name contains this text, including erased ones. Raises Forbidden."""
     role_check(user, *STAFF_ROLES)
     found = User.objects.order_by("first_name", "last_name", "username")
     if search:
@@ -145,7 +145,7 @@ def person_out(user: User) -> PersonOut:
 
 
 def groups_list(*, user: User) -> list[GroupOut]:
-    """The groups there are. Raises Forbidden."""
+    """All groups. Raises Forbidden."""
     role_check(user, Role.ADMIN)
     return [group_out(group) for group in Group.objects.prefetch_related("members")]
 
@@ -156,7 +156,7 @@ def group_out(group: Group) -> GroupOut:
 
 
 def invitations_open() -> QuerySet[Invitation]:
-    """Those that can still be taken up."""
+    """Invitations that can still be accepted."""
     return Invitation.objects.filter(user__isnull=True, expires_at__gt=timezone.now())
 
 
@@ -179,7 +179,7 @@ def invitation_out(invitation: Invitation) -> InvitationOut:
 
 
 def invitation_details(*, digest: str) -> InvitationDetails:
-    """What somebody who has the link is told of it. Raises NotFound."""
+    """An invitation as its holder sees it. Raises NotFound."""
     found = invitations_open().select_related("invited_by").filter(sha256=digest).first()
     if found is None:
         raise NotFound(INVITATION_NOT_FOUND, code="invitation_ended")
@@ -187,12 +187,12 @@ def invitation_details(*, digest: str) -> InvitationDetails:
 
 
 def password_links_open() -> QuerySet[PasswordLink]:
-    """Those that still set a password, with their people."""
+    """Password links that are still valid, with their people."""
     return PasswordLink.objects.select_related("user").filter(expires_at__gt=timezone.now(), user__is_active=True)
 
 
 def password_link_details(*, digest: str) -> PasswordLinkDetails:
-    """Whose password a link sets, for the person who has it. Raises NotFound."""
+    """Whose password a link sets, as its holder sees it. Raises NotFound."""
     found = password_links_open().filter(sha256=digest).first()
     if found is None:
         raise NotFound(LINK_NOT_FOUND, code="link_ended")
@@ -200,7 +200,7 @@ def password_link_details(*, digest: str) -> PasswordLinkDetails:
 
 
 def account_security(*, user: User, session_key: str | None) -> SecurityOut:
-    """A person's own ways in: second factor, browsers, tokens."""
+    """A person's own means of access: second factor, browsers, tokens."""
     kinds = {each.type: each for each in cast(Any, user).authenticator_set.all()}
     codes = kinds["recovery_codes"].wrap().get_unused_codes() if "recovery_codes" in kinds else ()
     return SecurityOut(
@@ -213,7 +213,7 @@ def account_security(*, user: User, session_key: str | None) -> SecurityOut:
 
 
 def token_out(token: Token) -> TokenOut:
-    """A token without what makes it one."""
+    """A token without its secret."""
     return TokenOut(
         id=token.pk,
         name=token.name,
@@ -237,7 +237,7 @@ def _sign_in_out(row: SignIn, session_key: str | None) -> SignInOut:
 
 
 def person_by_email(email: str) -> User | None:
-    """The one active person with this address; None where it is nobody's, or more than one's."""
+    """The one active person with this address; None if no person or more than one has it."""
     found = list(User.objects.filter(email__iexact=email, is_active=True)[:2]) if email else []
     return found[0] if len(found) == 1 else None
 
@@ -253,7 +253,7 @@ def audit_page(
     until: datetime | None = None,
     before: int | None = None,
 ) -> AuditPage:
-    """A page of the audit log. A moment without a time zone is in the server's. Raises Forbidden and Invalid."""
+    """A page of the audit log. A time without a time zone is in the server's. Raises Forbidden and Invalid."""
     role_check(user, Role.ADMIN)
     since, until = (moment and _with_time_zone(moment) for moment in (since, until))
     if since is not None and until is not None and until <= since:
@@ -285,7 +285,7 @@ def _audit_out(row: AuditEntry, subject_name: str) -> AuditOut:
 
 
 def _subject_names(rows: Iterable[AuditEntry]) -> dict[str, str]:
-    """The user names of the people whom entries are about, by subject."""
+    """The user names of the people that entries are about, by subject."""
     subjects = [subject for subject in map(subject_of, rows) if subject.startswith("user:")]
     keys = [subject.removeprefix("user:") for subject in subjects]
     people = User.objects.filter(pk__in=[key for key in keys if key.isdecimal()])

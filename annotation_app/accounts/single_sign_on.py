@@ -1,7 +1,8 @@
-"""Single sign-on by OpenID Connect: who a provider vouches for comes in where an admin wants them here.
+"""Single sign-on by OpenID Connect: people that a provider verifies may sign in if an admin has admitted them.
 
-Somebody is known by the provider's own number for them; at first by an address it says is verified, which an account or
-an open invitation must have. The provider's sign-in is enough: a second factor is its business.
+A person is identified by the provider's own number for them. The first time, they are matched by a verified address,
+which an account or an open invitation must have. The provider's sign-in is sufficient: a second factor is up to the
+provider.
 """
 
 from typing import Any
@@ -17,7 +18,7 @@ from annotation_app.accounts.selectors import person_by_email
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # untyped library
-    """Nobody signs up; a sign-in has no stages of its own and is noted like any other."""
+    """Sign-up is closed. A sign-in has no stages of its own and is recorded like any other."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
@@ -26,7 +27,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # untyped li
         return []
 
     def add_message(self, *args: Any, **kwargs: Any) -> None:
-        """Our pages show no messages of Django's."""
+        """Show no Django messages; our pages have no place for them."""
 
     def respond_user_inactive(self, request: HttpRequest, user: Any) -> Any:
         return _redirect_to_sign_in("inactive")
@@ -37,7 +38,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # untyped li
 
 
 class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # untyped library
-    """Finds the account of whom the provider vouches for."""
+    """Finds the account of a person that the provider verified."""
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
         if sociallogin.is_existing:

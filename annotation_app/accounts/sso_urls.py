@@ -1,4 +1,4 @@
-"""The two addresses of single sign-on, and what django-allauth calls the pages it would fall back to."""
+"""The two addresses of single sign-on, and the URL names of django-allauth's fallback pages."""
 
 from allauth.socialaccount.providers.openid_connect.urls import urlpatterns as oidc
 from django.http import HttpRequest, HttpResponse
@@ -7,7 +7,7 @@ from django.urls import path
 
 
 def redirect_to_sign_in(request: HttpRequest) -> HttpResponse:
-    """Our own sign-in stands in for every page of the library."""
+    """Redirect every page of the library to our own sign-in."""
     return redirect("/sign-in?sso=failed")
 
 

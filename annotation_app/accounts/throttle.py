@@ -1,4 +1,4 @@
-"""Limits on guessing: failures are counted in the cache, and a full bucket refuses further tries for a while."""
+"""Limits on guessing. Failures are counted in the cache; a full bucket refuses further tries for a while."""
 
 from dataclasses import dataclass
 
@@ -30,7 +30,7 @@ class AttemptLimit:
             raise TooMany(TOO_MANY_MESSAGE, code=code, extra={"seconds": self.seconds})
 
     def allows(self, key: str) -> bool:
-        """Count a try, and whether the bucket had room for it."""
+        """Count a try. Returns whether the bucket had room for it."""
         try:
             self.take(key, code=self.name)
         except TooMany:
@@ -38,13 +38,13 @@ class AttemptLimit:
         return True
 
     def refund(self, key: str) -> None:
-        """Take the last try back: it was no failure."""
+        """Take the last try back, because it was no failure."""
         stored = self._key(key)
         if (cache.get(stored) or 0) > 0:
             cache.decr(stored)
 
     def clear(self, key: str) -> None:
-        """Forget every try."""
+        """Reset the count."""
         cache.delete(self._key(key))
 
     def _key(self, key: str) -> str:
@@ -54,10 +54,10 @@ class AttemptLimit:
 SIGN_IN_LIMIT = AttemptLimit("sign-in", limit=10, seconds=300)
 """Failed sign-ins for one name from one address."""
 ADDRESS_SIGN_IN_LIMIT = AttemptLimit("sign-in-from", limit=100, seconds=300)
-"""Failed sign-ins from one address, whatever the names: a laboratory may share one."""
+"""Failed sign-ins from one address, for any names. A laboratory may share one address."""
 MAIL_REQUEST_LIMIT = AttemptLimit("mail-request", limit=20, seconds=3600)
 """Requests for a password link from one address."""
 MAIL_LIMIT = AttemptLimit("mail", limit=3, seconds=3600)
 """Password links sent to one account."""
 FACTOR_LIMIT = AttemptLimit("factor", limit=10, seconds=300)
-"""Wrong second factors and passwords asked for once more, for one account, whatever the address."""
+"""Wrong second factors and reauthentication passwords for one account, from any address."""

@@ -1,4 +1,5 @@
-"""Programs that call the HTTP interface: a token in the Authorization header stands for the person who made it."""
+"""Authentication of programs that call the HTTP API: a token in the Authorization header acts as the person who made
+it."""
 
 from typing import Any
 
@@ -11,7 +12,7 @@ from annotation_app.http_api import SessionAuth
 
 
 class TokenBearer(HttpBearer):
-    """`Authorization: Bearer …`; needs no CSRF token, since no browser sends it by itself. The token must have the
+    """`Authorization: Bearer …`. It needs no CSRF token, since no browser sends it by itself. The token must have the
     scope of the call's area."""
 
     def authenticate(self, request: HttpRequest, token: str) -> Any:
@@ -24,7 +25,7 @@ class TokenBearer(HttpBearer):
 
 
 class AnyToken(HttpBearer):
-    """A token of whatever scope: it says who somebody is, and allows nothing."""
+    """A token of any scope. It identifies a person and grants nothing."""
 
     def authenticate(self, request: HttpRequest, token: str) -> Any:
         user = services.token_user(token)
@@ -34,4 +35,4 @@ class AnyToken(HttpBearer):
 
 
 TOKEN_OR_SESSION_AUTH = (TokenBearer(), SessionAuth())
-"""For routes that programs call too: a token, or else the session."""
+"""For routes that programs also call: a token, or else the session."""

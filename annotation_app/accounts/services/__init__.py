@@ -1,4 +1,4 @@
-"""Changing people and letting them in."""
+"""Changing people and signing them in."""
 
 from annotation_app.accounts.services.external_annotators import external_annotators_ensure
 from annotation_app.accounts.services.factors import (

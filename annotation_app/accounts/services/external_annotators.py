@@ -10,9 +10,9 @@ USERNAME_PREFIX = "imported"
 
 
 def external_annotators_ensure(pseudonyms: Iterable[str | None]) -> Mapping[str | None, User]:
-    """The account for each pseudonym of another platform, made where there is none.
+    """The account for each pseudonym of another platform, created if missing.
 
-    Such an account cannot sign in. Its work can be kept out of exports like anybody's.
+    Such an account cannot sign in. Its work can be kept out of exports like any other person's.
     """
     names = {pseudonym: _username(pseudonym) for pseudonym in pseudonyms}
     missing = set(names.values()) - set(_find_users(names.values()))
@@ -26,7 +26,7 @@ def external_annotators_ensure(pseudonyms: Iterable[str | None]) -> Mapping[str 
             )
             for name in sorted(missing)
         ),
-        ignore_conflicts=True,  # somebody else may make them meanwhile
+        ignore_conflicts=True,  # another process may create them meanwhile
     )
     found = _find_users(names.values())
     return {pseudonym: found[name] for pseudonym, name in names.items()}

@@ -1,4 +1,4 @@
-"""The second factor: an authenticator app and the codes that stand in for it, kept by django-allauth."""
+"""The second factor: an authenticator app and its recovery codes, stored by django-allauth."""
 
 from typing import cast
 
@@ -17,21 +17,21 @@ from annotation_app.audit.services import audit_record
 from annotation_app.errors import Conflict, Invalid
 
 SETUP_TIMEOUT_SECONDS = 600
-"""Seconds somebody has to set their authenticator app up."""
+"""Time to set up an authenticator app (seconds)."""
 WRONG_PASSWORD_MESSAGE = "The password is wrong."  # noqa: S105 - a message
 WRONG_CODE_MESSAGE = "This code is wrong, or was used before."
 
 
 def has_second_factor(user: User) -> bool:
-    """Whether a password alone does not let this person in."""
+    """Whether this person needs more than a password to sign in."""
     return bool(Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP).exists())
 
 
 def code_check(*, user: User, code: str) -> None:
-    """Use up a code of this person.
+    """Consume a code of this person.
 
     Raises:
-        TooMany: After too many wrong codes for this account, from whatever address.
+        TooMany: After too many wrong codes for this account, from any address.
         Invalid: The code is wrong or was used before.
     """
     FACTOR_LIMIT.take(str(user.pk), code="factor_throttled")
@@ -41,7 +41,7 @@ def code_check(*, user: User, code: str) -> None:
 
 
 def code_consume(*, user: User, code: str) -> bool:
-    """Whether this is the app's code of about this moment, not used before, or an unused recovery code."""
+    """Whether this is a current, unused code of the app, or an unused recovery code."""
     plain = code.replace(" ", "")
     known = any(
         bool(authenticator.wrap().validate_code(plain))
@@ -53,12 +53,13 @@ def code_consume(*, user: User, code: str) -> bool:
 
 
 def _code_validity_seconds() -> int:
-    """Seconds for which a code lets in. The library forgets a used one after a single period, its tolerance aside."""
+    """Seconds for which a code is valid. The library forgets a used code after a single period, ignoring its
+    tolerance."""
     return int(app_settings.TOTP_PERIOD * (2 * app_settings.TOTP_TOLERANCE + 1))
 
 
 def factor_setup_start(*, user: User) -> FactorSetup:
-    """A key for an authenticator app; it counts once a code shows that the app has it. Raises Conflict."""
+    """A key for an authenticator app. It takes effect when a code shows that the app has it. Raises Conflict."""
     if has_second_factor(user):
         raise Conflict("There is an authenticator already.", code="factor_exists")
     secret = generate_totp_secret()
@@ -70,7 +71,7 @@ def factor_setup_start(*, user: User) -> FactorSetup:
 
 @transaction.atomic(durable=True)
 def factor_confirm(*, user: User, code: str) -> tuple[str, ...]:
-    """From now on a code is asked for; the recovery codes. Raises Conflict and Invalid."""
+    """Require a code from now on. Returns the recovery codes. Raises Conflict and Invalid."""
     User.objects.select_for_update().get(pk=user.pk)
     if has_second_factor(user):
         raise Conflict("There is an authenticator already.", code="factor_exists")
@@ -89,14 +90,14 @@ def factor_confirm(*, user: User, code: str) -> tuple[str, ...]:
 
 
 def recovery_codes_make(*, user: User) -> tuple[str, ...]:
-    """New recovery codes in place of any there were."""
+    """New recovery codes, replacing any earlier ones."""
     Authenticator.objects.filter(user=user, type=Authenticator.Type.RECOVERY_CODES).delete()
     return tuple(cast(list[str], RecoveryCodes.activate(user).generate_codes()))
 
 
 @transaction.atomic(durable=True)
 def recovery_codes_renew(*, user: User) -> tuple[str, ...]:
-    """New recovery codes; the old ones end. Raises Conflict."""
+    """New recovery codes; the old ones become invalid. Raises Conflict."""
     if not has_second_factor(user):
         raise Conflict("There is no authenticator.", code="no_factor")
     audit_record(actor=user, verb="factor.codes_renewed", subject=f"user:{user.pk}")
@@ -105,18 +106,18 @@ def recovery_codes_renew(*, user: User) -> tuple[str, ...]:
 
 @transaction.atomic(durable=True)
 def factor_remove(*, actor: User, user: User) -> None:
-    """A password is enough again. An admin does it for somebody who lost their app."""
+    """Make a password sufficient again. An admin does it for a person who lost their app."""
     removed, _kinds = Authenticator.objects.filter(user=user).delete()
     if removed:
         audit_record(actor=actor, verb="factor.removed", subject=f"user:{user.pk}")
 
 
 def password_check(*, user: User, password: str, field: str = "password") -> None:
-    """Make sure that it is this person who asks. Somebody without a password need not say one. `field` of the request
-    holds it.
+    """Check the identity of this person by their password. A person without a password need not give one. `field` is
+    the request field that holds it.
 
     Raises:
-        TooMany: After too many wrong passwords for this account, from whatever address.
+        TooMany: After too many wrong passwords for this account, from any address.
         Invalid: The password is wrong.
     """
     if not user.has_usable_password():

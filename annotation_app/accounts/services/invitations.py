@@ -1,4 +1,4 @@
-"""Inviting people, and what becomes of an invitation."""
+"""Creating, sending, accepting and revoking invitations."""
 
 import secrets
 from datetime import timedelta
@@ -26,7 +26,7 @@ Make your account here; the link works once, until {until:%Y-%m-%d %H:%M} UTC:
 def invitation_make(
     *, actor: User, email: str, roles: tuple[str, ...], groups: tuple[int, ...], days: int
 ) -> tuple[Invitation, str]:
-    """An invitation and its secret, which is kept nowhere. Raises Forbidden and NotFound."""
+    """An invitation and its secret, which is not stored. Raises Forbidden and NotFound."""
     role_check(actor, Role.ADMIN)
     named = list(Group.objects.filter(pk__in=groups))
     if len(named) != len(set(groups)):
@@ -46,7 +46,8 @@ def invitation_make(
 
 
 def invitation_send(*, invitation: Invitation, link: str) -> bool:
-    """Send the link to the address; whether a server took it. A link that could not be sent can be copied."""
+    """Send the link to the address. Returns whether a server accepted it. A link that could not be sent can be
+    copied."""
     text = MAIL_TEXT.format(
         who=invitation.invited_by.name, roles=", ".join(invitation.roles), until=invitation.expires_at, link=link
     )
@@ -55,7 +56,7 @@ def invitation_send(*, invitation: Invitation, link: str) -> bool:
 
 @transaction.atomic(durable=True)
 def invitation_accept(*, secret: str, username: str, name: str, password: str) -> User:
-    """The account somebody makes with an invitation, which ends with it. Raises NotFound, Conflict and Invalid."""
+    """Create an account with an invitation, which is then used up. Raises NotFound, Conflict and Invalid."""
     invitation = invitations_open().select_for_update(of=("self",)).filter(sha256=digest_secret(secret)).first()
     if invitation is None:
         raise NotFound(INVITATION_NOT_FOUND, code="invitation_ended")
@@ -66,8 +67,8 @@ def invitation_accept(*, secret: str, username: str, name: str, password: str) -
 
 @transaction.atomic
 def invitation_accept_by_email(*, email: str, name: str) -> User | None:
-    """The account of somebody whose address a provider of sign-ins vouches for and who was invited under it; None
-    where nobody was."""
+    """The account of a person whose address a sign-in provider verified and who was invited under it; None without such
+    an invitation."""
     invitation = invitations_open().select_for_update(of=("self",)).filter(email__iexact=email).first()
     if not email or invitation is None:
         return None
@@ -78,7 +79,7 @@ def invitation_accept_by_email(*, email: str, name: str) -> User | None:
 
 @transaction.atomic(durable=True)
 def invitation_withdraw(*, actor: User, invitation_id: int) -> None:
-    """End an invitation nobody took up. Raises Forbidden and NotFound."""
+    """Revoke an open invitation. Raises Forbidden and NotFound."""
     role_check(actor, Role.ADMIN)
     ended, _kinds = Invitation.objects.filter(pk=invitation_id, user__isnull=True).delete()
     if not ended:

@@ -10,7 +10,7 @@ logger = logging.getLogger(__name__)
 
 
 def person_mail(*, address: str, subject: str, text: str) -> bool:
-    """Send a message; whether a server took it. Without an address or a mail server nothing is sent."""
+    """Send a message. Returns whether a server accepted it. Without an address or a mail server nothing is sent."""
     if not (address and settings.EMAIL_HOST):
         return False
     try:

@@ -1,4 +1,4 @@
-"""Changing a password, and the links that set one for somebody who forgot theirs."""
+"""Changing passwords, and links that set a forgotten one."""
 
 import secrets
 from datetime import timedelta
@@ -22,9 +22,9 @@ from annotation_app.audit.services import audit_record
 from annotation_app.errors import NotFound
 
 ADMIN_LINK_HOURS = 24
-"""How long a link is valid that an admin made (hours)."""
+"""Lifetime of a link that an admin made (hours)."""
 MAIL_LINK_HOURS = 1
-"""How long a link is valid that was requested by mail (hours)."""
+"""Lifetime of a link that was requested by mail (hours)."""
 MAIL_SUBJECT = "Your Pilothouse password"
 MAIL_TEXT = """A link to set a new password was requested for {username}.
 
@@ -36,10 +36,11 @@ If you did not ask for it, ignore this message: your password stays as it is.
 
 
 def password_change(*, request: HttpRequest, user: User, current: str, new: str) -> None:
-    """Set a person's password and sign them out in every other browser. Who had none proves who they are first.
+    """Set a person's password and sign them out in every other browser. A person without a password must reauthenticate
+    first.
 
     Raises:
-        Forbidden: The person has no password, and proved who they are too long ago.
+        Forbidden: The person has no password, and reauthenticated too long ago.
         TooMany: After too many wrong passwords for this account.
         Invalid: The current password is wrong, or the new one is easily guessed.
     """
@@ -60,10 +61,10 @@ def password_change(*, request: HttpRequest, user: User, current: str, new: str)
 
 @transaction.atomic(durable=True)
 def password_link_make(*, request: HttpRequest, actor: User, user_id: int) -> tuple[PasswordLink, str]:
-    """A link for somebody who cannot sign in, and its secret, which is not stored. Earlier links of theirs end.
+    """A link for a person who cannot sign in, and its secret, which is not stored. Their earlier links become invalid.
 
     Raises:
-        Forbidden: The actor is no admin, or proved who they are too long ago.
+        Forbidden: The actor is not an admin, or reauthenticated too long ago.
         NotFound: There is no such person, or they may not sign in.
     """
     role_check(actor, Role.ADMIN)
@@ -77,7 +78,7 @@ def password_link_make(*, request: HttpRequest, actor: User, user_id: int) -> tu
 
 
 def password_link_mail(*, login: str, base: str) -> bool:
-    """Send a link to everybody with this user name or address; whether any was sent.
+    """Send a link to everybody with this user name or address. Returns whether any was sent.
 
     Nothing is sent to people who may not sign in, have no address, or sign in without a password. One account gets at
     most `MAIL_LIMIT` messages.
@@ -90,17 +91,17 @@ def password_link_mail(*, login: str, base: str) -> bool:
 
 
 def password_link_send(*, link: PasswordLink, address: str) -> bool:
-    """Send a link to its person's address; whether a server took it."""
+    """Send a link to its person's address. Returns whether a server accepted it."""
     text = MAIL_TEXT.format(username=link.user.username, until=link.expires_at, link=address)
     return person_mail(address=link.user.email, subject=MAIL_SUBJECT, text=text)
 
 
 @transaction.atomic(durable=True)
 def password_reset(*, secret: str, password: str) -> None:
-    """Set the password of a link's person and sign them out everywhere. The link ends; a second factor stays.
+    """Set the password of a link's person and sign them out everywhere. The link is used up; a second factor stays.
 
     Raises:
-        NotFound: The link has ended or was used.
+        NotFound: The link has expired or was used.
         Invalid: The password is easily guessed.
     """
     link = password_links_open().select_for_update(of=("self",)).filter(sha256=digest_secret(secret)).first()

@@ -1,4 +1,4 @@
-"""Admins: who may do what, who is in which group, and who is gone."""
+"""Administration of people: roles, groups and erasure."""
 
 from typing import Any
 
@@ -28,8 +28,8 @@ def person_change(
     name: str | None = None,
     email: str | None = None,
 ) -> User:
-    """Set what is given of a person. Who may not sign in any more is signed out everywhere. Raises Forbidden, NotFound
-    and Conflict."""
+    """Set the given fields of a person. A person who may no longer sign in is signed out everywhere. Raises Forbidden,
+    NotFound and Conflict."""
     role_check(actor, Role.ADMIN)
     user = _lock_person(user_id)
     changes = {"roles": roles, "skills": skills, "active": active, "groups": groups}
@@ -54,8 +54,8 @@ def person_change(
 
 @transaction.atomic(durable=True)
 def person_erase(*, actor: User, user_id: int, username: str, remove_work: bool) -> User:
-    """Take somebody's name, address and every way in out of the database, at their request; their work stays under a
-    pseudonym, or is kept out of all exports from now on. There is no way back. Raises Forbidden, NotFound, Conflict."""
+    """Erase a person's name, address and means of access at their request. Their work stays under a pseudonym, or is
+    kept out of all exports from now on. This cannot be undone. Raises Forbidden, NotFound, Conflict."""
     role_check(actor, Role.ADMIN)
     user = _lock_person(user_id)
     if user.username != username:
@@ -85,21 +85,21 @@ def person_erase(*, actor: User, user_id: int, username: str, remove_work: bool)
 
 
 def person_factor_remove(*, actor: User, user_id: int) -> None:
-    """Let somebody in with their password alone who lost their authenticator. Raises Forbidden and NotFound."""
+    """Remove the second factor of a person who lost their authenticator. Raises Forbidden and NotFound."""
     role_check(actor, Role.ADMIN)
     factor_remove(actor=actor, user=person_of(user_id=user_id))
 
 
 @transaction.atomic(durable=True)
 def person_sign_ins_end(*, actor: User, user_id: int) -> int:
-    """Sign somebody out in every browser; in how many. Raises Forbidden and NotFound."""
+    """Sign a person out in every browser. Returns how many there were. Raises Forbidden and NotFound."""
     role_check(actor, Role.ADMIN)
     return sign_ins_end(user=person_of(user_id=user_id), actor=actor)
 
 
 @transaction.atomic(durable=True)
 def group_save(*, actor: User, group_id: int | None, name: str, members: tuple[int, ...]) -> Group:
-    """A new group, or another name and other members for one there is. Raises Forbidden, NotFound and Conflict."""
+    """Create a group, or change the name and members of an existing one. Raises Forbidden, NotFound and Conflict."""
     role_check(actor, Role.ADMIN)
     group = Group() if group_id is None else _lock_group(group_id)
     group.name = name
@@ -119,7 +119,7 @@ def group_save(*, actor: User, group_id: int | None, name: str, members: tuple[i
 
 @transaction.atomic(durable=True)
 def group_remove(*, actor: User, group_id: int) -> None:
-    """Break a group up; its people stay. Raises Forbidden and NotFound."""
+    """Delete a group; its people stay. Raises Forbidden and NotFound."""
     role_check(actor, Role.ADMIN)
     group = _lock_group(group_id)
     audit_record(actor=actor, verb="group.removed", subject=f"group:{group.pk}", details={"name": group.name})
@@ -162,7 +162,7 @@ def _find_groups(groups: tuple[int, ...]) -> list[Group]:
 
 
 def _check_admin_remains() -> None:
-    """Raises Conflict where nobody could administer any more."""
+    """Raises Conflict if no admin would remain."""
     active = User.objects.filter(is_active=True)
     if not (active.filter(roles__contains=[Role.ADMIN]).exists() or active.filter(is_superuser=True).exists()):
         raise Conflict("Somebody must stay an admin.", code="last_admin")

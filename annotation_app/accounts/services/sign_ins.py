@@ -1,4 +1,4 @@
-"""Signing people in, knowing in which browsers they are, and what they keep for themselves."""
+"""Signing people in, listing their browsers, and storing their preferences."""
 
 import json
 from datetime import datetime, timedelta
@@ -19,11 +19,11 @@ from annotation_app.audit.services import audit_record
 from annotation_app.errors import Forbidden, Invalid, NotFound, TooLarge
 
 REAUTHENTICATED_KEY = "reauthenticated_at"
-"""Where a session keeps when its person last proved who they are (seconds since 1970)."""
+"""Session key of the time when its person last proved their identity (seconds since 1970)."""
 REAUTHENTICATION_SECONDS = 600
-"""For so long somebody who proved who they are may make tokens and change their second factor."""
+"""How long after a proof of identity a person may make tokens and change their second factor."""
 PREFERENCES_LIMIT_BYTES = 16 * 1024
-"""Most bytes of preferences a user may keep."""
+"""Largest size of a user's preferences (bytes)."""
 SEEN_INTERVAL = timedelta(minutes=5)
 
 WRONG_CREDENTIALS_MESSAGE = "The name or the password is wrong."
@@ -33,7 +33,7 @@ THROTTLED_CODE = "sign_in_throttled"
 
 
 def credentials_check(*, request: HttpRequest, username: str, password: str, code: str = "") -> User:
-    """The user with this name, password and, where they have a second factor, code.
+    """The user with this name, password and, if they have a second factor, code.
 
     Raises:
         TooMany: After too many failures for this name, address or account; also while too many people sign in.
@@ -57,13 +57,13 @@ def credentials_check(*, request: HttpRequest, username: str, password: str, cod
 
 
 def sign_in(*, request: HttpRequest, user: User, how: Literal["password", "sso", "invite"]) -> None:
-    """Let this browser act as this person, and note that it does."""
+    """Sign this person in with this browser, and record it."""
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
     sign_in_record(request=request, user=user, how=how)
 
 
 def sign_in_record(*, request: HttpRequest, user: User, how: Literal["password", "sso", "invite"]) -> None:
-    """Note that this browser is signed in, once it is."""
+    """Record a browser that has signed in."""
     now = timezone.now()
     request.session[REAUTHENTICATED_KEY] = int(now.timestamp())
     _session_extend(request, began=now)
@@ -80,7 +80,7 @@ def sign_in_record(*, request: HttpRequest, user: User, how: Literal["password",
 
 
 def sign_in_touch(*, request: HttpRequest) -> None:
-    """Note that somebody still uses this browser, and let its session go on; not more often than is of use."""
+    """Record that a browser is still in use, and extend its session. Writes are limited to a useful rate."""
     now = timezone.now()
     old = SignIn.objects.filter(session_key=request.session.session_key, seen_at__lt=now - SEEN_INTERVAL).first()
     if old is not None:
@@ -90,19 +90,19 @@ def sign_in_touch(*, request: HttpRequest) -> None:
 
 
 def _session_extend(request: HttpRequest, *, began: datetime) -> None:
-    """Let the session end after the idle limit from now, but not after the absolute limit from its beginning."""
+    """Extend the session by the idle limit from now, but not past the absolute limit from its beginning."""
     idle_end = timezone.now() + timedelta(hours=settings.ENV.session_idle_hours)
     request.session.set_expiry(min(idle_end, began + timedelta(hours=settings.ENV.session_limit_hours)))
 
 
 def reauthenticate(*, request: HttpRequest, user: User, password: str, code: str) -> None:
-    """Let this session do what needs a fresh proof, for `REAUTHENTICATION_SECONDS`. A person without a password gives a
-    code of their second factor.
+    """Allow this session actions that need a recent proof of identity, for `REAUTHENTICATION_SECONDS`. A person without
+    a password gives a code of their second factor.
 
     Raises:
         TooMany: After too many wrong answers for this account.
         Invalid: The password or the code is wrong.
-        Forbidden: The person has neither; they have to sign in again.
+        Forbidden: The person has neither. They have to sign in again.
     """
     if user.has_usable_password():
         password_check(user=user, password=password)
@@ -114,22 +114,22 @@ def reauthenticate(*, request: HttpRequest, user: User, password: str, code: str
 
 
 def reauthentication_check(request: HttpRequest) -> None:
-    """Raises Forbidden where the person proved who they are too long ago, or never in this session."""
+    """Raises Forbidden if the last proof of identity in this session is too old or missing."""
     proved = int(request.session.get(REAUTHENTICATED_KEY, 0))
     if timezone.now().timestamp() - proved > REAUTHENTICATION_SECONDS:
         raise Forbidden("Confirm that it is you first.", code="reauthentication_required")
 
 
 def sign_in_end(*, session_key: str | None) -> None:
-    """Forget a browser that signed out."""
+    """Delete the record of a browser that signed out."""
     SignIn.objects.filter(session_key=session_key).delete()
 
 
 def sign_ins_end(
     *, user: User, keep: str | None = None, sign_in_id: int | None = None, actor: User | None = None
 ) -> int:
-    """Sign one browser of this person out, or all but `keep`; how many. Open desks there end at their next beat.
-    `actor` is who does it, where it is not this person. Raises NotFound."""
+    """Sign one browser of this person out, or all but `keep`. Returns how many. Open annotation pages there end at
+    their next heartbeat. `actor` is the person who does it, if it is not this one. Raises NotFound."""
     found = user.sign_ins.exclude(session_key=keep)
     if sign_in_id is not None:
         found = user.sign_ins.filter(pk=sign_in_id)
@@ -148,7 +148,8 @@ def sign_ins_end(
 
 
 def sessions_clear() -> int:
-    """Delete expired sessions, the browsers listed for them, and expired password links; the number of sessions."""
+    """Delete expired sessions, the browsers listed for them, and expired password links. Returns the number of
+    sessions."""
     ended, _kinds = Session.objects.filter(expire_date__lt=timezone.now()).delete()
     SignIn.objects.exclude(session_key__in=Session.objects.values("session_key")).delete()
     PasswordLink.objects.filter(expires_at__lt=timezone.now()).delete()
@@ -157,7 +158,7 @@ def sessions_clear() -> int:
 
 @transaction.atomic(durable=True)
 def preferences_set(*, user: User, preferences: dict[str, Any]) -> User:
-    """Replace what the front-end keeps for this user. Raises TooLarge and Invalid."""
+    """Replace this user's front-end preferences. Raises TooLarge and Invalid."""
     if len(json.dumps(preferences).encode()) > PREFERENCES_LIMIT_BYTES:
         raise TooLarge(f"Preferences may hold {PREFERENCES_LIMIT_BYTES} bytes.")
     user.preferences = preferences
@@ -169,7 +170,7 @@ def preferences_set(*, user: User, preferences: dict[str, Any]) -> User:
 
 
 def user_ensure(*, username: str, password: str, name: str, roles: list[str], staff: bool = False) -> User:
-    """The user of this name, made where there is none; an existing one is left as it is."""
+    """The user with this name, created if missing. An existing one is left unchanged."""
     found = User.objects.filter(username=username).first()
     if found is not None:
         return found
@@ -181,7 +182,7 @@ def user_ensure(*, username: str, password: str, name: str, roles: list[str], st
 
 
 def password_ensure(*, user: User, password: str) -> None:
-    """Let this be the user's password; where it is already, nobody is signed out."""
+    """Set the user's password. If it is already set to this one, no browser is signed out."""
     if not user.check_password(password):
         user.set_password(password)
         user.save(update_fields=["password"])

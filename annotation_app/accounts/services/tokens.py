@@ -16,23 +16,23 @@ from annotation_app.errors import Conflict, Forbidden, NotFound
 
 USED_INTERVAL = timedelta(minutes=1)
 MAX_TOKENS = 50
-"""Tokens one person may have."""
+"""Most tokens that one person may have."""
 
 
 @transaction.atomic(durable=True)
 def token_make(*, username: str, name: str, days: int, scopes: tuple[str, ...] = ALL_SCOPES) -> str:
-    """A token for a program that acts as this person; it is shown once and kept nowhere. Raises NotFound."""
+    """A token for a program that acts as this person. It is shown once and not stored. Raises NotFound."""
     return _create_token(person_by_username(username=username), None, name, days, scopes)[0]
 
 
 @transaction.atomic(durable=True)
 def token_add(*, user: User, name: str, days: int, scopes: tuple[str, ...]) -> tuple[str, Token]:
-    """A token a person makes for a program of their own, and its row. Raises Conflict."""
+    """A token that a person makes for a program of their own, and its row. Raises Conflict."""
     return token_issue(user=user, name=name, days=days, scopes=scopes)
 
 
 def token_issue(*, user: User, name: str, days: int, scopes: tuple[str, ...]) -> tuple[str, Token]:
-    """The same inside the caller's transaction. Raises Conflict."""
+    """Like `token_add`, inside the caller's transaction. Raises Conflict."""
     if Token.objects.filter(user=user).count() >= MAX_TOKENS:
         raise Conflict(f"One person may have {MAX_TOKENS} tokens; end some first.", code="too_many_tokens")
     return _create_token(user, user, name, days, scopes)
@@ -40,7 +40,7 @@ def token_issue(*, user: User, name: str, days: int, scopes: tuple[str, ...]) ->
 
 @transaction.atomic(durable=True)
 def token_end(*, user: User, token_id: int) -> None:
-    """End a token of one's own. Raises NotFound."""
+    """Revoke a token of one's own. Raises NotFound."""
     ended, _kinds = Token.objects.filter(user=user, pk=token_id).delete()
     if not ended:
         raise NotFound("You have no such token.")
@@ -49,7 +49,7 @@ def token_end(*, user: User, token_id: int) -> None:
 
 @transaction.atomic(durable=True)
 def person_tokens_end(*, actor: User, user_id: int) -> int:
-    """End every token of somebody; how many there were. Raises Forbidden and NotFound."""
+    """Revoke every token of a person. Returns how many there were. Raises Forbidden and NotFound."""
     role_check(actor, Role.ADMIN)
     user = person_of(user_id=user_id)
     ended, _kinds = Token.objects.filter(user=user).delete()
@@ -59,8 +59,8 @@ def person_tokens_end(*, actor: User, user_id: int) -> int:
 
 
 def token_user(token: str, *, scope: str | None = None) -> User | None:
-    """Whom a token stands for at this moment; None where it is none, has ended, or its person may not sign in. Raises
-    Forbidden where it does not allow `scope`. What is done from now on is noted as done by this token."""
+    """The person behind a token now; None if it is unknown or expired, or its person may not sign in. Raises Forbidden
+    if it does not allow `scope`. The audit log names this token for later actions of the request."""
     now = timezone.now()
     token_row = (
         Token.objects.select_related("user")
@@ -78,7 +78,7 @@ def token_user(token: str, *, scope: str | None = None) -> User | None:
 
 
 def digest_secret(secret: str) -> str:
-    """What is kept of a secret."""
+    """The digest of a secret that is stored in its place."""
     return sha256(secret.encode()).hexdigest()
 
 

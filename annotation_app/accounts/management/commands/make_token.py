@@ -1,4 +1,4 @@
-"""`manage.py make_token USER NAME [--days 90]`: a token with which a program acts as a person."""
+"""`manage.py make_token USER NAME [--days 90]`: make a token with which a program acts as a person."""
 
 from argparse import ArgumentParser
 from typing import Any
