@@ -1,1 +1,1 @@
-"""Who did what: an append-only log."""
+"""The audit log: an append-only record of who did what."""

@@ -1,4 +1,4 @@
-"""The audit log in Django's admin: read, never changed."""
+"""The audit log in Django's admin, read-only."""
 
 import json
 import re
@@ -14,11 +14,11 @@ from annotation_app.audit.models import AuditEntry
 from protocol.base import find_json_error
 
 NUL_PATTERN = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
-"""NUL in JSON, which a backslash before `u0000` is not."""
+"""NUL in JSON; an escaped backslash before `u0000` is not one."""
 
 
 class StorableJSONField(forms.JSONField):
-    """JSON that PostgreSQL keeps: without NaN, Infinity, half characters and NUL, which Python's reader takes."""
+    """JSON that PostgreSQL can store: without NaN, Infinity, lone surrogates and NUL, which Python's reader accepts."""
 
     def to_python(self, value: Any) -> Any:
         """Raises ValidationError."""
@@ -33,7 +33,7 @@ class StorableJSONField(forms.JSONField):
 STORABLE_JSON_OVERRIDES: dict[type[models.Field[Any, Any]], dict[str, Any]] = {
     models.JSONField: {"form_class": StorableJSONField}
 }
-"""The `formfield_overrides` of an admin in which JSON is written."""
+"""The `formfield_overrides` for an admin with editable JSON."""
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # shared by admins of several models

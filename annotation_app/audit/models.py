@@ -8,11 +8,11 @@ from annotation_app.audit.sources import MAX_SOURCE_CHARACTERS
 
 MAX_SUBJECT_CHARACTERS = 128
 SUBJECT_KIND = Func(F("subject"), Value(":"), Value(1), function="split_part", output_field=models.CharField())
-"""The kind of what an entry is about: what stands before the colon."""
+"""The kind of an entry's subject: the part before the colon."""
 
 
 class AuditEntry(models.Model):
-    """One thing somebody did. `subject` names what it was done to, as `kind:id`.
+    """One recorded action. `subject` is its object, as `kind:id`.
 
     Its indexes end in the id, so that the newest entries of each filter are read in order, without a sort.
     """
@@ -22,7 +22,7 @@ class AuditEntry(models.Model):
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )
     source = models.CharField(max_length=MAX_SOURCE_CHARACTERS, default="", db_default="")
-    """How the work was begun, or which part of the platform acted, as `kind` or `kind:name`; empty in entries of
+    """How the work was started, or which part of the platform acted, as `kind` or `kind:name`. Empty in entries of
     earlier versions. See `annotation_app.audit.sources`."""
     verb = models.CharField(max_length=64)
     subject = models.CharField(max_length=MAX_SUBJECT_CHARACTERS)

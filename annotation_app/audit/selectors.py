@@ -1,4 +1,4 @@
-"""Searching the audit log."""
+"""Search in the audit log."""
 
 from datetime import datetime, timedelta
 from typing import TypedDict, Unpack
@@ -10,13 +10,13 @@ from annotation_app.audit.verbs import Verb
 
 PAGE_SIZE = 50
 SEARCHED_ENTRIES = 50_000
-"""Entries that are searched for words at once, the newest that the other conditions leave."""
+"""How many entries one text search covers: the newest that match the other conditions."""
 MAX_WORDS = 10
-"""Further words of a search are ignored."""
+"""Most words of a search. Further ones are ignored."""
 CLOCK_SLACK = timedelta(days=1)
-"""Entries are numbered in the order of their moments, but for clocks of several servers that differ by less."""
+"""Entry ids follow the order of their times, except for clock differences between servers below this."""
 COMPARED_ENTRIES = 500
-"""Entries at an end of a time that are compared with the id beyond it: ids and moments disagree where a clock was
+"""How many entries at each end of a period are compared with the id beyond it. Ids and times disagree if a clock was
 wrong."""
 FORMER_KINDS: dict[str, tuple[Verb, ...]] = {
     "machine": ("machine.reclaim", "machine.watch"),
@@ -24,13 +24,13 @@ FORMER_KINDS: dict[str, tuple[Verb, ...]] = {
     "image": ("image.warm",),
     "quota": ("quota.set",),
 }
-"""Verbs whose entries of earlier versions name their object without its kind, by that kind. Each verb is about objects
-of its kind only."""
+"""Verbs whose entries of earlier versions name their object without its kind, with that kind. Each verb applies to
+objects of one kind only."""
 FORMER_VERBS: tuple[Verb, ...] = tuple(verb for verbs in FORMER_KINDS.values() for verb in verbs)
 
 
 class EntryFilters(TypedDict, total=False):
-    """What entries have in common; None is no condition."""
+    """Conditions on entries; None is no condition."""
 
     verb: str | None
     subject: str | None
@@ -38,16 +38,17 @@ class EntryFilters(TypedDict, total=False):
     actor_id: int | None
     since: datetime | None
     until: datetime | None
-    """The end of the time, which is not in it."""
+    """The end of the period, exclusive."""
     before: int | None
     """Only entries with a smaller id."""
 
 
 def entries_page(*, words: str = "", **filters: Unpack[EntryFilters]) -> tuple[list[AuditEntry], int | None]:
-    """Entries with all of these, newest first, below `before`; and what to ask for the page after it with.
+    """Matching entries, newest first, below `before`; and the cursor of the next page.
 
-    Words are searched for in at most `SEARCHED_ENTRIES` entries at once: a page may have few entries, or none, and
-    still another page after it.
+    A text search covers at most `SEARCHED_ENTRIES` entries at once. A page may have few entries or none, and still have
+    a
+    next page.
     """
     found = entries_matching(**filters)
     unsearched: int | None = None
@@ -61,7 +62,7 @@ def entries_page(*, words: str = "", **filters: Unpack[EntryFilters]) -> tuple[l
 
 
 def entries_matching(**filters: Unpack[EntryFilters]) -> QuerySet[AuditEntry]:
-    """Entries with all of these, newest first."""
+    """Matching entries, newest first."""
     subject = filters.get("subject")
     conditions = Q() if subject is None else _subject_condition(subject)
     compared = (("verb", filters.get("verb")), ("actor_id", filters.get("actor_id")), ("pk__lt", filters.get("before")))
@@ -73,7 +74,7 @@ def entries_matching(**filters: Unpack[EntryFilters]) -> QuerySet[AuditEntry]:
 
 
 def subject_of(entry: AuditEntry) -> str:
-    """What an entry is about, as `kind:id`, also where an earlier version stored it without its kind."""
+    """The subject of an entry as `kind:id`, also if an earlier version stored it without its kind."""
     kind = next((kind for kind, verbs in FORMER_KINDS.items() if entry.verb in verbs), None)
     has_kind = kind is None or entry.subject.startswith(f"{kind}:")
     return entry.subject if has_kind else f"{kind}:{entry.subject}"
@@ -88,8 +89,8 @@ def _subject_condition(subject: str) -> Q:
 
 
 def _days_condition(since: datetime | None, until: datetime | None) -> Q:
-    """Entries of a time. The ids beyond its ends bound what is read where other entries are newer or older, unless a
-    clock was so wrong that they would hide entries."""
+    """Entries of a period. Ids beyond its ends bound what is read if other entries are newer or older. They are not
+    used if a wrong clock would make them hide entries."""
     condition = Q()
     ids = AuditEntry.objects.values_list("pk", flat=True)
     if since is not None:

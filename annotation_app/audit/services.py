@@ -10,12 +10,12 @@ from annotation_app.audit.verbs import Verb
 def audit_record(
     *, actor: Any, verb: Verb, subject: str, details: dict[str, Any] | None = None, part: Part | None = None
 ) -> None:
-    """Note what somebody did, in the transaction that does it.
+    """Record an action, in the transaction that performs it.
 
     Args:
-        actor: None where no person acted.
-        subject: What it was done to, as `kind:id`; the front-end has words for each kind.
-        part: What of the platform acted, where `actor` is None.
+        actor: None if no person acted.
+        subject: The object of the action, as `kind:id`. The front-end has a name for each kind.
+        part: The part of the platform that acted, if `actor` is None.
     """
     source = part_source(part) if actor is None and part is not None else current_source()
     AuditEntry.objects.create(

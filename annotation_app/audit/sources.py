@@ -1,6 +1,6 @@
-"""How those who act came in: in a browser, by an access token, by a command, or as a background job.
+"""How an actor came in: in a browser, by an access token, by a command, or as a background job.
 
-Set where work begins, and stored with every entry of the audit log that is written meanwhile.
+The source is set where work begins, and stored with every audit log entry written during that work.
 """
 
 from collections.abc import Iterator
@@ -9,9 +9,9 @@ from contextvars import ContextVar
 from typing import Literal, get_args
 
 SourceKind = Literal["browser", "token", "command", "job", "part"]
-"""`part`: no person acted, but a part of the platform."""
+"""`part`: a part of the platform acted, not a person."""
 Part = Literal["access_check", "command", "gate", "leases", "passwords", "refills", "retention", "sampling", "webhooks"]
-"""What of the platform acts by itself. The front-end has words for each in every language."""
+"""The parts of the platform that act on their own. The front-end has a name for each in every language."""
 
 PARTS: tuple[Part, ...] = get_args(Part)
 MAX_SOURCE_CHARACTERS = 80
@@ -19,19 +19,19 @@ _source: ContextVar[str] = ContextVar("audit_source", default="")
 
 
 def current_source() -> str:
-    """How the present work was begun, as `kind` or `kind:name`; empty where that is not known."""
+    """How the current work was started, as `kind` or `kind:name`; empty if unknown."""
     return _source.get()
 
 
 def source_begin(kind: SourceKind, name: str = "") -> None:
-    """Note how the work that follows was begun, until the surrounding `source_context` ends. `name` is that of the
+    """Set the source of the work that follows, until the surrounding `source_context` ends. `name` is that of the
     token, command or job."""
     _source.set(_joined(kind, name))
 
 
 @contextmanager
 def source_context(kind: SourceKind, name: str = "") -> Iterator[None]:
-    """What is done inside was begun so."""
+    """Set the source of the work in the block."""
     token = _source.set(_joined(kind, name))
     try:
         yield
@@ -40,7 +40,7 @@ def source_context(kind: SourceKind, name: str = "") -> Iterator[None]:
 
 
 def part_source(part: Part) -> str:
-    """The source of what a part does; a command is named where one runs."""
+    """The source for a part's work. If a command is running, it is that command."""
     running = current_source()
     return running if part == "command" and running.startswith("command:") else _joined("part", part)
 

@@ -1,4 +1,4 @@
-"""What the audit log says was done. The front-end has words for each in every language."""
+"""The verbs of the audit log. The front-end has a name for each in every language."""
 
 from typing import Literal, get_args
 
