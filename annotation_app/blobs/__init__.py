@@ -1,1 +1,1 @@
-"""Immutable bytes by their sha256."""
+"""Blobs: immutable bytes addressed by their SHA-256."""

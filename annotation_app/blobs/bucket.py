@@ -1,6 +1,6 @@
-"""The bucket that keeps blobs where hosts share no folder for them; the folder is then each host's own copy of some.
+"""The S3 bucket for blobs of hosts without a shared folder. The folder of each host is then a cache.
 
-Credentials and endpoint are the environment's, as boto3 reads them. Whatever fails is an OSError, as of a disk.
+Credentials and endpoint come from the environment, as boto3 reads them. Every failure is an OSError, as for a disk.
 """
 
 import errno
@@ -21,7 +21,7 @@ NOT_FOUND_CODES = frozenset({"404", "NoSuchKey", "NotFound"})
 
 
 class BlobBucket:
-    """Blobs under `s3://bucket/prefix`, two characters of the digest before the rest, as in the folder."""
+    """Blobs under `s3://bucket/prefix`, in the layout of the folder: two characters of the digest before the rest."""
 
     def __init__(self, url: str) -> None:
         self._bucket, _, prefix = url.removeprefix("s3://").rstrip("/").partition("/")
@@ -29,7 +29,7 @@ class BlobBucket:
         self._client = boto3.client("s3", config=CLIENT_CONFIG)
 
     def size(self, sha256: str) -> int | None:
-        """How many bytes it has; None where there is none such."""
+        """Size in bytes; None if there is no such blob."""
         with _client_errors_as_oserror():
             try:
                 return int(self._client.head_object(Bucket=self._bucket, Key=self._key(sha256))["ContentLength"])
@@ -39,12 +39,12 @@ class BlobBucket:
                 raise
 
     def put(self, sha256: str, data: bytes) -> None:
-        """Keep these bytes; whole, or not at all."""
+        """Store these bytes atomically."""
         with _client_errors_as_oserror():
             self._client.put_object(Bucket=self._bucket, Key=self._key(sha256), Body=data)
 
     def fetch(self, sha256: str, path: Path) -> None:
-        """Copy it to a file, written aside and renamed; nothing where there is none such."""
+        """Copy a blob to a file, written to a temporary name and renamed. Does nothing if there is no such blob."""
         with _client_errors_as_oserror():
             try:
                 data = self._client.get_object(Bucket=self._bucket, Key=self._key(sha256))["Body"].read()
@@ -58,7 +58,7 @@ class BlobBucket:
         aside.replace(path)
 
     def delete(self, sha256: str) -> None:
-        """Let go of it, if it is there."""
+        """Delete a blob, if it exists."""
         with _client_errors_as_oserror():
             self._client.delete_object(Bucket=self._bucket, Key=self._key(sha256))
 
@@ -68,7 +68,7 @@ class BlobBucket:
 
 @functools.cache
 def open_bucket(url: str) -> BlobBucket:
-    """The one of this process at an address; its client may be used by many threads."""
+    """The shared bucket object of this process for an address. Many threads may use its client."""
     return BlobBucket(url)
 
 

@@ -1,4 +1,4 @@
-"""What is known of stored bytes; the bytes themselves are files."""
+"""Metadata of stored bytes. The bytes themselves are files."""
 
 from django.db import models
 
@@ -16,7 +16,7 @@ class Blob(models.Model):
 
 
 class SharedFolder(models.Model):
-    """The one data folder of this installation; a file in it holds the same mark."""
+    """The data folder of this installation. A file in it holds the same mark."""
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     mark = models.UUIDField()

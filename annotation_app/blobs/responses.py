@@ -1,4 +1,4 @@
-"""Stored bytes as an HTTP answer, whole or in part: a video player asks for the part it shows."""
+"""Stored bytes as an HTTP response, whole or in part, because video players request ranges."""
 
 import re
 
@@ -11,7 +11,7 @@ RANGE_PATTERN = re.compile(r"bytes=(\d*)-(\d*)")
 
 
 def blob_response(request: HttpRequest, ref: BlobRef) -> HttpResponse:
-    """200 with everything, 206 with the one range asked for, 416 where there is none such (RFC 9110, section 14)."""
+    """200 with everything, 206 with the one requested range, 416 if it is not satisfiable (RFC 9110, section 14)."""
     headers = {
         "Cache-Control": "private, max-age=31536000, immutable",
         "ETag": f'"{ref.sha256}"',
@@ -31,7 +31,7 @@ def blob_response(request: HttpRequest, ref: BlobRef) -> HttpResponse:
 
 
 def _byte_bounds(first: str, last: str, size: int) -> tuple[int, int]:
-    """The first and last byte asked for; without a first, so many from the end."""
+    """The first and last requested byte; without a first, that many from the end."""
     if not first:
         return max(0, size - int(last)), size - 1
     return int(first), min(int(last), size - 1) if last else size - 1

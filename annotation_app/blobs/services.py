@@ -21,19 +21,20 @@ if TYPE_CHECKING:
     from annotation_app.blobs.bucket import BlobBucket
 
 DELETION_LOCK_KEY = 0x70696C6F74
-"""The lock that keeps blobs from being deleted while they are read."""
+"""The lock that prevents deletion of blobs while they are read."""
 MARK_NAME = "installation"
-"""The file that says whose a data folder is."""
+"""The file that identifies the installation of a data folder."""
 BLOB_LIMIT_BYTES = 32 * 1024 * 1024
 """Largest blob (bytes)."""
 SERVED_MEDIA_TYPES = frozenset({"image/jpeg", "image/png", "video/mp4"})
-"""What is served as what it is."""
+"""Media types that are served unchanged."""
 FALLBACK_MEDIA_TYPE = "application/octet-stream"
-"""What all else is served as: files out of a machine may be anything, and nothing of it may run in a browser."""
+"""The media type of everything else. Files from a machine may be anything, and none may run in a browser."""
 
 
 def blob_write(*, ref: BlobRef, data: bytes) -> None:
-    """Keep bytes once under their digest: written aside, synced, renamed. Raises Invalid and TooLarge."""
+    """Store bytes once under their digest: written to a temporary name, synced, renamed. Raises Invalid and
+    TooLarge."""
     if len(data) > BLOB_LIMIT_BYTES:
         raise TooLarge(f"A blob may have {BLOB_LIMIT_BYTES} bytes.")
     if BlobRef.of(data, ref.media_type) != ref:
@@ -42,8 +43,8 @@ def blob_write(*, ref: BlobRef, data: bytes) -> None:
 
 
 def data_folder_claim() -> None:
-    """Let this be the installation's data folder, where none is yet. Raises Conflict where another is: what is written
-    here would be read by nobody."""
+    """Register this folder as the installation's data folder, if it has none yet. Raises Conflict if another is
+    registered, because no process would read what is written here."""
     file: Path = settings.ENV.data / MARK_NAME
     if not SharedFolder.objects.exists():
         SharedFolder.objects.bulk_create([SharedFolder(mark=_read_or_create_mark(file))], ignore_conflicts=True)
@@ -57,7 +58,7 @@ def data_folder_claim() -> None:
 
 
 def _read_or_create_mark(file: Path) -> UUID:
-    """The folder's mark, made where it has none; two who make it at once have the same."""
+    """The folder's mark, created if missing. Two processes that create it at once get the same one."""
     file.parent.mkdir(parents=True, exist_ok=True)
     aside = file.with_name(f".{file.name}.{secrets.token_hex(4)}.tmp")
     aside.write_text(str(uuid4()))
@@ -68,7 +69,7 @@ def _read_or_create_mark(file: Path) -> UUID:
 
 
 def _write_bytes(ref: BlobRef, data: bytes) -> None:
-    """Where there is a bucket it alone says what is kept: a copy here may have outlived its deletion elsewhere."""
+    """With a bucket, only the bucket decides what is stored: a local copy may have outlived its deletion elsewhere."""
     if (blob_store := blob_bucket()) is not None and blob_store.size(ref.sha256) != ref.size:
         blob_store.put(ref.sha256, data)
     path = local_blob_path(ref.sha256)
@@ -82,19 +83,19 @@ def _write_bytes(ref: BlobRef, data: bytes) -> None:
                 os.fdatasync(file.fileno())
             aside.replace(path)
         finally:
-            aside.unlink(missing_ok=True)  # there only where the disk refused it, which is short of room
+            aside.unlink(missing_ok=True)  # exists only if the disk refused it for lack of room
 
 
 def blob_record(*, ref: BlobRef, data: bytes | None = None) -> None:
-    """Note that these bytes are kept, and let nobody delete them before the caller's transaction, inside which this
-    runs, has ended. Where they were being deleted they are written once more, from `data`."""
+    """Record that these bytes are stored, and block their deletion until the caller's transaction ends. Runs inside
+    that transaction. If they were being deleted, they are written again from `data`."""
     blobs_record([ref])
     if data is not None:
         _write_bytes(ref, data)
 
 
 def blobs_record(refs: Iterable[BlobRef]) -> None:
-    """The same of many at once, without their bytes."""
+    """Like `blob_record`, for many blobs at once, without their bytes."""
     digests = {ref.sha256: ref for ref in refs}
     blobs = [
         Blob(
@@ -102,15 +103,15 @@ def blobs_record(refs: Iterable[BlobRef]) -> None:
             media_type=ref.media_type if ref.media_type in SERVED_MEDIA_TYPES else FALLBACK_MEDIA_TYPE,
             size=ref.size,
         )
-        for sha256, ref in sorted(digests.items())  # in one order, so that two do not wait for each other in a circle
+        for sha256, ref in sorted(digests.items())  # in a fixed order, to avoid deadlocks
     ]
     Blob.objects.bulk_create(blobs, ignore_conflicts=True)
-    while not _lock_rows([blob.sha256 for blob in blobs]):  # one was deleted between the two
+    while not _lock_rows([blob.sha256 for blob in blobs]):  # one was deleted in between
         Blob.objects.bulk_create(blobs, ignore_conflicts=True)
 
 
 def _lock_rows(digests: list[str]) -> bool:
-    """Whether there are rows of all of these; they stay until the transaction ends."""
+    """Whether all of these have rows. They stay until the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM blobs_blob WHERE sha256 = ANY(%s) ORDER BY sha256 FOR KEY SHARE", [digests])
         return len(cursor.fetchall()) == len(digests)
@@ -118,8 +119,9 @@ def _lock_rows(digests: list[str]) -> bool:
 
 @contextmanager
 def blob_deletion_paused() -> Iterator[None]:
-    """Nothing is deleted while this lasts, by whomever; as many as like may hold at once. A process that dies lets
-    go. The lock outlives transactions, so it has a connection of its own, past any pooler."""
+    """Block all deletion of blobs while the block runs. Any number of processes may hold the lock at once, and it is
+    released when a process dies. It outlives transactions, so it uses a connection of its own that bypasses any pooler.
+    """
     lock_connection = connection.copy()
     lock_connection.settings_dict["OPTIONS"].pop("pool", None)
     if direct := settings.ENV.database_direct_url:
@@ -142,19 +144,20 @@ def blob_deletion_paused() -> Iterator[None]:
 
 
 def blob_deletion_try_begin() -> bool:
-    """Whether blobs may be deleted in this transaction: not while somebody holds them."""
+    """Whether blobs may be deleted in this transaction: not while deletion is paused."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [DELETION_LOCK_KEY])
         return bool(cursor.fetchone()[0])
 
 
 def blobs_delete(digests: Iterable[str]) -> tuple[int, int]:
-    """Delete those of these that nothing refers to any more; how many, and their bytes. Runs at the end of the caller's
-    transaction. Files go before it commits: who stores the same bytes meanwhile waits, and writes them again."""
+    """Delete those of these blobs that are no longer referenced. Returns how many, and their bytes. Runs at the end of
+    the caller's transaction. Files are deleted before it commits: a process that stores the same bytes meanwhile waits,
+    and writes them again."""
     locked = Blob.objects.filter(pk__in=list(digests)).order_by("pk").select_for_update(skip_locked=True)
     unreferenced = Blob.objects.filter(
         pk__in=[blob.pk for blob in locked]
-    )  # asked again: now nobody refers to them any more
+    )  # check again: now they are no longer referenced
     for relation in Blob._meta.get_fields(include_hidden=True):
         if isinstance(relation, ForeignObjectRel):
             rows = relation.related_model._default_manager.filter(**{relation.field.name: OuterRef("pk")})
@@ -173,15 +176,15 @@ def blobs_delete(digests: Iterable[str]) -> tuple[int, int]:
 
 
 def blob_bucket() -> "BlobBucket | None":
-    """The bucket of this installation's blobs; None where they are files of its folder alone."""
+    """The bucket of this installation's blobs; None if they are only files of its folder."""
     if not settings.ENV.blobs_url:
         return None
-    from annotation_app.blobs.bucket import open_bucket  # boto3 takes a tenth of a program's start
+    from annotation_app.blobs.bucket import open_bucket  # importing boto3 takes a tenth of a program's start
 
     return open_bucket(settings.ENV.blobs_url)
 
 
 def local_blob_path(sha256: str) -> Path:
-    """Where this host has the bytes of this digest, if it has them."""
+    """The path of the bytes with this digest on this host, if it has them."""
     folder: Path = settings.ENV.data / "blobs" / sha256[:2]
     return folder / sha256
