@@ -1,1 +1,1 @@
-"""What researchers find trajectories by: search, facets, and queries they keep."""
+"""The catalogue of trajectories for researchers: search, facets, and saved queries."""

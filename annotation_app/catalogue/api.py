@@ -1,4 +1,4 @@
-"""The catalogue over HTTP, for researchers, admins and reviewers."""
+"""HTTP routes of the catalogue, for researchers, admins and reviewers."""
 
 from typing import Annotated
 
@@ -19,36 +19,36 @@ RowId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
 def trajectories_list(
     request: HttpRequest, query: Annotated[schemas.Query, Query()], after: ShortText | None = None
 ) -> schemas.FoundPage:
-    """A page of what a query finds, newest first."""
+    """A page of a query's results, newest first."""
     return selectors.found_page(user=user_of(request), query=query, after=after)
 
 
 @router.get("/trajectories/facets", response=schemas.Facets)
 def trajectories_facets(request: HttpRequest, query: Annotated[schemas.Query, Query()]) -> schemas.Facets:
-    """How what a query finds divides."""
+    """Facet counts of a query's results."""
     return selectors.facets(user=user_of(request), query=query)
 
 
 @router.get("/queries", response=list[schemas.SavedQueryOut])
 def queries_list(request: HttpRequest) -> list[schemas.SavedQueryOut]:
-    """Every kept query."""
+    """All saved queries."""
     return list(selectors.saved_queries(user=user_of(request)))
 
 
 @router.post("/queries", response={201: schemas.SavedQueryOut})
 def query_save(request: HttpRequest, body: schemas.SavedQueryIn) -> Status[schemas.SavedQueryOut]:
-    """Keep one."""
+    """Save a query."""
     return Status(201, services.query_save(user=user_of(request), name=body.name, query=body.query))
 
 
 @router.get("/queries/{query_id}", response=schemas.SavedQueryOut)
 def query_get(request: HttpRequest, query_id: RowId) -> schemas.SavedQueryOut:
-    """One kept query: its address does not change."""
+    """One saved query. Its address does not change."""
     return selectors.saved_query(user=user_of(request), query_id=query_id)
 
 
 @router.delete("/queries/{query_id}", response={204: None})
 def query_delete(request: HttpRequest, query_id: RowId) -> Status[None]:
-    """Forget one of one's own."""
+    """Delete a saved query of one's own."""
     services.query_delete(user=user_of(request), query_id=query_id)
     return Status(204, None)

@@ -1,13 +1,13 @@
-"""Keeping the catalogue up with the episodes, now and then."""
+"""Periodic update of the catalogue from the episodes."""
 
 from annotation_app.catalogue import services
 from annotation_app.celery import app
 
 MAX_ENTRIES = 2_000
-"""Episodes that are entered in one go."""
+"""Episodes that are indexed in one run."""
 
 
 @app.task(name="catalogue.refresh")
 def entries_refresh_job() -> None:
-    """Enter what has ended, or changed, since."""
+    """Index episodes that have ended or changed since the last run."""
     services.entries_refresh(most=MAX_ENTRIES)

@@ -1,4 +1,4 @@
-"""What is searched for of ended episodes, and kept queries."""
+"""Searchable fields of ended episodes, and saved queries."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -11,7 +11,7 @@ from annotation_app.tasks.models import Pool
 
 
 class Entry(models.Model):
-    """An ended episode as it is found; made from it, and made again when its version has moved on."""
+    """The index entry of an ended episode. It is rebuilt when the episode's version has changed."""
 
     episode = models.OneToOneField(Episode, primary_key=True, on_delete=models.CASCADE, related_name="entry")
     pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="+")
@@ -41,7 +41,7 @@ class Entry(models.Model):
 
 
 class SavedQuery(models.Model):
-    """A query somebody keeps under a name; its address is permanent."""
+    """A query that a person saved under a name. Its address is permanent."""
 
     name = models.CharField(max_length=100)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="queries")

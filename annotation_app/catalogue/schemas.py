@@ -1,4 +1,4 @@
-"""What is asked of the catalogue, and what it answers."""
+"""Schemas of the catalogue."""
 
 from datetime import datetime
 from typing import Annotated
@@ -15,12 +15,12 @@ Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f
 
 
 class Query(FrozenModel):
-    """Which ended episodes: each field that is set narrows it; practice, and what people withdrew, is never found."""
+    """A filter on ended episodes. Each field that is set narrows it. Practice and withdrawn work are never found."""
 
     text: Annotated[ShortText, Field(description="Words of the instruction, the thoughts and the actions")] = ""
     pool: int | None = None
     decisions: tuple[Decision, ...] = ()
-    """Kinds of decision that all occur in it."""
+    """Kinds of decision that must all occur in it."""
     policy: ShortText | None = None
     """Name and revision of a policy that proposed in it."""
     application: ShortText | None = None
@@ -39,7 +39,7 @@ class Query(FrozenModel):
 
 
 class FoundEpisode(EpisodeSummary):
-    """A line of the browser: a line of episodes, and what it was found by."""
+    """A row of the catalogue: an episode summary with the fields that are searched."""
 
     decisions: tuple[Decision, ...]
     policies: tuple[str, ...]
@@ -48,23 +48,23 @@ class FoundEpisode(EpisodeSummary):
 
 
 class FoundPage(FrozenModel):
-    """A page, newest first; `next` asks for the following one, however much is added meanwhile."""
+    """A page, newest first; `next` is the cursor of the following one, which stays valid when entries are added."""
 
     items: tuple[FoundEpisode, ...]
     total: int
-    """Of all pages."""
+    """Total over all pages."""
     next: str | None
 
 
 class Facet(FrozenModel):
-    """A value, and how many of what was found have it."""
+    """A value, and how many results have it."""
 
     value: str
     count: int
 
 
 class Facets(FrozenModel):
-    """How what was found divides; `total` counts all of it."""
+    """Facet counts of the results; `total` counts all of them."""
 
     total: int
     pools: tuple[Facet, ...]
@@ -77,14 +77,14 @@ class Facets(FrozenModel):
 
 
 class SavedQueryIn(FrozenModel):
-    """A query to keep."""
+    """A query to save."""
 
     name: Name
     query: Query
 
 
 class SavedQueryOut(FrozenModel):
-    """A kept query."""
+    """A saved query."""
 
     id: int
     name: str

@@ -1,4 +1,4 @@
-"""Finding ended episodes."""
+"""Search for ended episodes."""
 
 import base64
 import binascii
@@ -25,24 +25,24 @@ from annotation_app.tasks.models import Pool
 from protocol.trajectory.trajectories import Trajectory
 
 MAX_TEXT_CHARACTERS = 200_000
-"""Characters of an episode that are searched; a vector has a limit of its own."""
+"""Characters of an episode that are searched. A `tsvector` has a size limit of its own."""
 _UNSPACED_PATTERN = re.compile("[぀-ヿ㐀-鿿豈-﫿]+")
 
 
 PAGE_SIZE = 50
 MAX_FACET_VALUES = 50
-"""Values of a facet that are told, the most frequent first."""
+"""Values listed for a facet, the most frequent first."""
 SEARCH_CONFIGURATION = "english"
 READER_ROLES = (Role.RESEARCHER, Role.ADMIN, Role.REVIEWER)
 
 
 def reader_check(user: User) -> None:
-    """Raises Forbidden for annotators: who was where is not theirs to search."""
+    """Raises Forbidden for annotators, who may not search the work of others."""
     role_check(user, *READER_ROLES)
 
 
 def entries_matching(query: Query) -> QuerySet[Entry]:
-    """The entries that a query means."""
+    """The entries that match a query."""
     conditions = _visible()
     for column, value in (
         ("pool_id", query.pool),
@@ -71,9 +71,9 @@ def entries_matching(query: Query) -> QuerySet[Entry]:
 
 
 def _visible() -> Q:
-    """What is ever found: no practice, nothing of people whose work was removed, and nothing that was withdrawn.
+    """The entries that can be found: without practice, work of removed people, and withdrawn work.
 
-    All are few, and mostly none: asked for by number, they spare joining the tables of what was found.
+    All of these are few, and mostly none. Filtering by their ids avoids joining the tables of the results.
     """
     practice = list(Pool.objects.filter(practice=True).values_list("pk", flat=True))
     removed = list(User.objects.filter(work_removed=True).values_list("pk", flat=True))
@@ -85,7 +85,7 @@ def _visible() -> Q:
 
 
 def found_page(*, user: User, query: Query, after: str | None = None) -> FoundPage:
-    """A page of what a query finds, newest first. Raises Forbidden, and Invalid for a cursor nobody gave."""
+    """A page of a query's results, newest first. Raises Forbidden, and Invalid for an invalid cursor."""
     reader_check(user)
     matching = entries_matching(query)
     found = matching.order_by("-created_at", "-episode_id")
@@ -121,19 +121,20 @@ FACETS = {
     "applications": "applications",
     "actions": "actions",
 }
-"""Where an entry has the value, or the values, of each facet."""
+"""Where an entry stores the value, or the values, of each facet."""
 FACET_NAMES = ", ".join(FACETS)
 FACETS_SQL = (
     f"SELECT GROUPING({FACET_NAMES}), {FACET_NAMES}, count(*) FROM ({{found}}) AS found({FACET_NAMES})"  # noqa: S608 - names of here
     f" GROUP BY GROUPING SETS ({', '.join(f'({name})' for name in FACETS)}, ())"
 )
-"""Counts by each facet and in all, in one pass: to join the tables of what was found takes longest."""
+"""Counts by facet and in total, in one pass, because joining the tables of the results takes longest."""
 FACET_BY_GROUPING = {(1 << len(FACETS)) - 1 - (1 << bit): name for bit, name in enumerate(reversed(FACETS))}
-"""PostgreSQL's GROUPING is a bit for each column, the last column's the lowest, which is 0 for that of the row."""
+"""PostgreSQL's GROUPING has a bit for each column, the lowest for the last column. A bit is 0 if the row groups by that
+column."""
 
 
 def facets(*, user: User, query: Query) -> Facets:
-    """How what a query finds divides. Raises Forbidden."""
+    """Facet counts of a query's results. Raises Forbidden."""
     reader_check(user)
     sql, params = entries_matching(query).order_by().values_list(*FACETS.values()).query.sql_with_params()
     counts: dict[str, Counter[str]] = {name: Counter() for name in FACETS}
@@ -157,12 +158,12 @@ def _most_frequent(counts: Mapping[str, int]) -> tuple[Facet, ...]:
 
 
 def exportable_entries(query: Query) -> QuerySet[Entry]:
-    """The finished episodes a query means that have their pictures."""
+    """The finished episodes of a query that still have their pictures."""
     return entries_matching(query).filter(episode__status="finished", episode__emptied_at__isnull=True)
 
 
 def exportable_episodes(query: Query) -> Iterator[tuple[UUID, str]]:
-    """The same, oldest first, each with the kind of its task."""
+    """Like `exportable_entries`, oldest first, each with the kind of its task."""
     yield from (
         exportable_entries(query)
         .order_by("created_at", "episode_id")
@@ -172,7 +173,7 @@ def exportable_episodes(query: Query) -> Iterator[tuple[UUID, str]]:
 
 
 def trajectories_of(ids: Sequence[UUID]) -> Iterator[Trajectory]:
-    """Whole trajectories, in this order, read together; those that were withdrawn meanwhile are left out."""
+    """Whole trajectories, in this order, read together. Those that were withdrawn meanwhile are left out."""
     usable = Episode.objects.filter(pk__in=ids, annotator__work_removed=False, withdrawal__isnull=True)
     found = usable.select_related("task__pool", "annotator", "assignment", "source")
     episodes = {episode.pk: episode for episode in found}
@@ -180,13 +181,13 @@ def trajectories_of(ids: Sequence[UUID]) -> Iterator[Trajectory]:
 
 
 def saved_queries(*, user: User) -> tuple[SavedQueryOut, ...]:
-    """Every kept query: they are shared among those who search. Raises Forbidden."""
+    """All saved queries. They are shared among everyone who may search. Raises Forbidden."""
     reader_check(user)
     return tuple(saved_query_out(row, user) for row in SavedQuery.objects.select_related("owner"))
 
 
 def saved_query(*, user: User, query_id: int) -> SavedQueryOut:
-    """One kept query. Raises Forbidden and NotFound."""
+    """One saved query. Raises Forbidden and NotFound."""
     reader_check(user)
     row = SavedQuery.objects.select_related("owner").filter(pk=query_id).first()
     if row is None:
@@ -195,7 +196,7 @@ def saved_query(*, user: User, query_id: int) -> SavedQueryOut:
 
 
 def saved_query_out(row: SavedQuery, user: User) -> SavedQueryOut:
-    """A kept query as this person sees it."""
+    """A saved query as this person sees it."""
     return SavedQueryOut(
         id=row.pk,
         name=row.name,
@@ -207,12 +208,12 @@ def saved_query_out(row: SavedQuery, user: User) -> SavedQueryOut:
 
 
 def encode_cursor(moment: datetime, key: UUID) -> str:
-    """A place in a list that is ordered by time."""
+    """The cursor of a position in a list ordered by time."""
     return base64.urlsafe_b64encode(f"{moment.isoformat()} {key}".encode()).decode()
 
 
 def decode_cursor(text: str) -> tuple[datetime, UUID]:
-    """The place. Raises Invalid for a cursor nobody gave."""
+    """The position of a cursor. Raises Invalid for an invalid one."""
     try:
         moment, key = base64.urlsafe_b64decode(text.encode()).decode().split(" ")
         return datetime.fromisoformat(moment), UUID(key)
@@ -221,18 +222,18 @@ def decode_cursor(text: str) -> tuple[datetime, UUID]:
 
 
 def episodes_missing_from_catalogue(*, most: int | None) -> list[UUID]:
-    """Ended episodes that the catalogue does not show as they are, those that ended first."""
+    """Ended episodes whose catalogue entries are missing or out of date, those that ended first first."""
     return list(Episode.objects.filter(UNCATALOGUED).order_by("finished_at").values_list("pk", flat=True)[:most])
 
 
 def catalogued_until() -> datetime:
-    """Every episode that ended before is in the catalogue."""
+    """Every episode that ended before this time is in the catalogue."""
     missing = Episode.objects.filter(UNCATALOGUED, catalogued=-1).order_by("finished_at")
     return missing.values_list("finished_at", flat=True).first() or timezone.now()
 
 
 def to_search_text(text: str) -> str:
-    """The text with every run of unspaced characters as overlapping pairs, as one writes and as one asks."""
+    """The text with every run of unspaced characters as overlapping pairs, for both indexing and searching."""
     return _UNSPACED_PATTERN.sub(lambda run: f" {' '.join(_overlapping_pairs(run[0]))} ", text.replace("\x00", " "))[
         :MAX_TEXT_CHARACTERS
     ]

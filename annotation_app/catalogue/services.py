@@ -1,4 +1,4 @@
-"""Keeping the catalogue up with the episodes, and people's queries."""
+"""Updates of the catalogue, and saved queries."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -32,7 +32,7 @@ ENTRY_FIELDS = (
 
 
 def entries_refresh(*, most: int | None = None) -> int:
-    """Enter every ended episode that is not in the catalogue as it is now; how many were entered."""
+    """Index every ended episode whose entry is missing or out of date. Returns how many were indexed."""
     ids = episodes_missing_from_catalogue(most=most)
     for place in range(0, len(ids), ENTRY_BATCH):
         _store_entries(ids[place : place + ENTRY_BATCH])
@@ -84,14 +84,14 @@ def _actions_text(steps: Iterable[Step]) -> str:
 
 
 def _task_applications(task: Task) -> list[str]:
-    """The programs a task is about: what it says itself, else the suite it is of."""
+    """The programs that a task is about: those that it names, else its suite."""
     value = task.parameters.get("applications", task.parameters.get("related_apps", task.parameters.get("application")))
     names = value if isinstance(value, list) else [value] if value else [task.suite]
     return sorted({str(name)[:100] for name in names if name})
 
 
 def query_save(*, user: User, name: str, query: Query) -> SavedQueryOut:
-    """Keep a query. Raises Forbidden, and Conflict where this person has one of this name."""
+    """Save a query. Raises Forbidden, and Conflict if this person has one with this name."""
     reader_check(user)
     try:
         with transaction.atomic():
@@ -102,7 +102,7 @@ def query_save(*, user: User, name: str, query: Query) -> SavedQueryOut:
 
 
 def query_delete(*, user: User, query_id: int) -> None:
-    """Forget a query of one's own; an admin's word counts for any. Raises Forbidden and NotFound."""
+    """Delete a saved query of one's own; admins may delete any. Raises Forbidden and NotFound."""
     reader_check(user)
     row = SavedQuery.objects.filter(pk=query_id).first()
     if row is None:
