@@ -1,1 +1,1 @@
-"""What a fresh installation is filled with, so that everything can be tried at once."""
+"""Demo data for a fresh installation."""

@@ -1,4 +1,4 @@
-"""The demo's users, policy, pools and tasks."""
+"""The users, policy, pools and tasks of the demo."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,14 +29,14 @@ BROWSER_POOLS = (
     ("Web tasks", "Shops, mail, calendars, tables, a wiki: pages made for this.", "sites"),
     ("MiniWoB++", "The classic small web tasks, as their package has them.", "miniwob"),
 )
-"""Pools of the browser: name, description, and the suite whose tasks are in it."""
+"""Browser pools: name, description, and the suite that supplies the tasks."""
 SMALL_SCREENS = "Small screens"
-"""The pool of the bundled policy, which the demo's flywheel trains."""
+"""The pool of the bundled policy. The demo's flywheel trains it."""
 NANO = ("nano", "7")
 """The bundled policy and its revision."""
 NANO_CHECKPOINT = Path(__file__).parents[2] / "trainer" / "nano" / "checkpoint"
 FIRST_POOL_TASKS = 6
-"""The first pool has so many tasks, the second one the rest."""
+"""Number of tasks of the first pool. The second one gets the rest."""
 
 INSTRUCTIONS = """\
 Do the task as a careful person would, one small step at a time.
@@ -50,7 +50,7 @@ Do the task as a careful person would, one small step at a time.
 
 @dataclass(frozen=True, slots=True)
 class DemoUser:
-    """A person of the demo; `staff` may use Django's admin."""
+    """A demo user; `staff` may use Django's admin."""
 
     username: str
     name: str
@@ -58,7 +58,8 @@ class DemoUser:
     staff: bool = False
 
     def password(self, *, exposed: bool) -> str:
-        """Easy where only this machine can sign in; where others can, made from the installation's own key."""
+        """An easy password if only this machine can sign in. Otherwise it is derived from the installation's own
+        key."""
         if not exposed:
             return f"{self.username}-demo"
         return salted_hmac("demo-password", self.username, algorithm="sha256").hexdigest()[:20]
@@ -75,7 +76,7 @@ DEMO_USERS = (
 
 @dataclass(frozen=True, slots=True)
 class DemoPool:
-    """A pool of the demo; `image` is what its machines are started from."""
+    """A demo pool; `image` is the image of its machines."""
 
     name: str
     description: str
@@ -83,27 +84,27 @@ class DemoPool:
     image: str = "desktop"
     practice: bool = False
     policy: Literal["scripted", "expert", "nano"] = "scripted"
-    """Who proposes: the scripts of a server, the machine's own scripted expert, or the bundled model."""
+    """The policy: a server's scripts, the machine's own scripted expert, or the bundled model."""
     priority: int = 0
 
 
 def _small_screens_pool() -> DemoPool:
-    """What the bundled policy was taught, with seeds it was not taught: the first pool people see."""
+    """The first pool that people see: the bundled policy's training tasks, with seeds that it was not trained on."""
     tasks = list(TASKS.validate_json(SMALL_FILE.read_bytes()))
     about = "Drills and small web tasks for the bundled model, which proposes from pixels alone and is often wrong."
     return DemoPool(SMALL_SCREENS, about, tasks, image="browser", policy="nano", priority=1)
 
 
 def split_practice(tasks: tuple[Task, ...]) -> tuple[list[Task], list[Task]]:
-    """The bundled tasks meant for learning, and the others."""
+    """The bundled tasks for practice, and the others."""
     practice = [task for task in tasks if task.parameters.get("practice", False)]
     return practice, [task for task in tasks if task not in practice]
 
 
 @transaction.atomic(durable=True)
 def load_demo(*, exposed: bool = False) -> int:
-    """Make what is missing, leave what is there but for the demo users' passwords; how many tasks were new.
-    `exposed`: people on other machines can reach it."""
+    """Create missing demo data. Existing data stays, except the demo users' passwords. Returns the number of new tasks.
+    `exposed`: people on other machines can reach the installation."""
     people = []
     for user in DEMO_USERS:
         password = user.password(exposed=exposed)
@@ -120,7 +121,7 @@ def load_demo(*, exposed: bool = False) -> int:
         model="scripted",
         scripted=True,
     )
-    # No model either: what a task's expert would do follows from the state of the task, which differs by its seed.
+    # No model either: the expert's action follows from the state of the task, which differs by seed.
     expert = policy_ensure(
         name="expert",
         revision="1",

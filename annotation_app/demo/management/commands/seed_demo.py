@@ -1,4 +1,4 @@
-"""`manage.py seed_demo`: demo users, pools and tasks; running it again changes nothing."""
+"""`manage.py seed_demo`: create demo users, pools and tasks. Rerunning it changes nothing."""
 
 from argparse import ArgumentParser
 from typing import Any
