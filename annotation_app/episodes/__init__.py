@@ -1,1 +1,1 @@
-"""Attempts at tasks, step by step: the record everything else is made from."""
+"""Episodes: attempts at tasks, recorded step by step. Exports, datasets and reviews are made from them."""

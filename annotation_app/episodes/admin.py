@@ -1,4 +1,4 @@
-"""Episodes in Django's admin: read, never changed."""
+"""Episodes in Django's admin, read-only."""
 
 from django.contrib import admin
 

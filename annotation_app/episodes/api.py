@@ -26,13 +26,13 @@ router = Router(tags=["episodes"])
 
 
 class BranchIn(FrozenModel):
-    """The step before which the task is begun again, by its index."""
+    """Index of the step before which the task starts over."""
 
     step: Annotated[int, Field(ge=0, le=100_000)]
 
 
 class SupervisorNoteIn(FrozenModel):
-    """What to tell the annotator."""
+    """Message for the annotator."""
 
     text: Annotated[
         str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000, pattern=r"^[^\x00]*$")
@@ -48,7 +48,7 @@ def episodes_list(
     annotator: ShortText | None = None,
     page: Annotated[int, Query(), Field(ge=1, le=100_000)] = 1,
 ) -> EpisodePage:
-    """The episodes this person may see, newest first."""
+    """The episodes that the caller may see, newest first."""
     return selectors.episodes_page(
         user=user_of(request), status=status, review=review, pool=pool, annotator=annotator, page=page
     )
@@ -58,13 +58,14 @@ def episodes_list(
 def states_of_need(
     request: HttpRequest, pool_id: Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
 ) -> list[BranchCandidate]:
-    """Where this pool's active revision was overridden or failed, the most needed first; for admins."""
+    """States at which this pool's active revision was overridden or failed, most needed first; for admins."""
     return list(branch_candidates.branch_candidates(user=user_of(request), pool_id=pool_id))
 
 
 @router.get("/episodes/{uuid:episode_id}/trajectory", response=Trajectory, auth=TOKEN_OR_SESSION_AUTH)
 def episode_trajectory(request: HttpRequest, episode_id: UUID) -> Trajectory:
-    """Every step with what was offered at it; the answer looked for is not for who is asked."""
+    """Every step with the proposals made for it. Callers who may be assigned the task do not get its reference
+    answer."""
     user = user_of(request)
     selectors.episode_of(user=user, episode_id=episode_id)
     whole = trajectories.episode_trajectory(episode_id=episode_id)
@@ -73,20 +74,20 @@ def episode_trajectory(request: HttpRequest, episode_id: UUID) -> Trajectory:
 
 @router.get("/episodes/{uuid:episode_id}/notes", response=list[SupervisorNoteOut])
 def episode_notes(request: HttpRequest, episode_id: UUID) -> list[SupervisorNoteOut]:
-    """What supervisors told its annotator, oldest first."""
+    """Supervisors' notes to the episode's annotator, oldest first."""
     return list(supervision.supervisor_notes_of(user=user_of(request), episode_id=episode_id))
 
 
 @router.post("/episodes/{uuid:episode_id}/notes", response=SupervisorNoteOut)
 def episode_note_add(request: HttpRequest, episode_id: UUID, body: SupervisorNoteIn) -> SupervisorNoteOut:
-    """Write a note that appears at the annotator's desk; for reviewers and admins."""
+    """Add a note that appears on the annotator's page; for reviewers and admins."""
     note = services.supervisor_note_add(user=user_of(request), episode_id=episode_id, text=body.text)
     return supervision.supervisor_note_out(note)
 
 
 @router.get("/episodes/{uuid:episode_id}/blobs/{sha256}", response={200: None})
 def episode_blob(request: HttpRequest, episode_id: UUID, sha256: Annotated[Sha256, Path()]) -> HttpResponse:
-    """The bytes of a picture or video of this episode; a range of them where one is asked for."""
+    """The bytes of a picture or video of this episode. Supports range requests."""
     selectors.episode_of(user=user_of(request), episode_id=episode_id)
     blob = selectors.episode_blob(episode_id=episode_id, sha256=sha256)
     if blob is None:
@@ -96,12 +97,12 @@ def episode_blob(request: HttpRequest, episode_id: UUID, sha256: Annotated[Sha25
 
 @router.get("/episodes/{uuid:episode_id}/proposer", response=Proposer | None)
 def episode_proposer(request: HttpRequest, episode_id: UUID) -> Proposer | None:
-    """Which server, model and weights stand behind the policy that the desk names; null where nobody proposes."""
+    """The server, model and weights behind the policy that the annotation page names; null without a policy."""
     return proposer_of(selectors.episode_of(user=user_of(request), episode_id=episode_id).desk.policy)
 
 
 @router.post("/episodes/{uuid:episode_id}/branch", response={204: None}, auth=TOKEN_OR_SESSION_AUTH)
 def episode_branch(request: HttpRequest, episode_id: UUID, body: BranchIn) -> Status[None]:
-    """Have an ended episode's task begun again, at the state before one of its steps; for admins."""
+    """Queue an ended episode's task again, from the state before one of its steps; for admins."""
     services.episode_branch(user=user_of(request), episode_id=episode_id, step=body.step)
     return Status(204, None)

@@ -1,4 +1,4 @@
-"""What is looked for now and then: leases that ran out, and states that are needed."""
+"""Periodic jobs: expire leases and refresh branch points."""
 
 from annotation_app.celery import app
 from annotation_app.episodes import services
@@ -7,12 +7,12 @@ from annotation_app.episodes.services.withdrawals import unauthorized_episodes_w
 
 @app.task(name="episodes.branches_refresh")
 def branches_refresh_job() -> None:
-    """Let pools drawn by need have the states that are needed."""
+    """Queue the branch points that pools drawn by need require."""
     services.branches_refresh()
 
 
 @app.task(name="episodes.leases_expire")
 def leases_expire_job() -> None:
-    """Give back the tasks that were abandoned, and those of people who may not do them any more."""
+    """Return abandoned tasks to their pools, and those of people who lost the right to do them."""
     services.leases_expire()
     unauthorized_episodes_withdraw_all()

@@ -48,7 +48,7 @@ class EpisodeStateDocument(FrozenModel):
 
 
 class Review(models.TextChoices):
-    """What a reviewer said of a finished episode."""
+    """A reviewer's decision on a finished episode."""
 
     PENDING = "pending"
     ACCEPTED = "accepted"
@@ -57,17 +57,18 @@ class Review(models.TextChoices):
 
 
 OPEN_STATUSES = ("warming", "running", "paused", "failed")
-"""Those in which the task is still its annotator's; a failed episode waits to be left."""
+"""Statuses in which the task still belongs to its annotator. A failed episode waits until the annotator leaves it."""
 UNCATALOGUED = models.Q(status__in=("finished", "left")) & ~models.Q(catalogued=models.F("version"))
-"""An ended episode that the catalogue does not show as it is; an index has these alone, however many there are."""
+"""An ended episode whose catalogue entry is out of date. A partial index holds only these, so it stays small."""
 
 
 class Episode(models.Model):
-    """One attempt. `version` rises by one with every durable event.
+    """One attempt at a task. `version` rises by one with every durable event.
 
-    `runner`, `runner_token` and `runner_until` are the lease of the process that drives it, `attended` says that
-    the annotator's socket is in that process; a writer with another token is refused. `machine` is the bridge's
-    lease, so that any process can go on with it.
+    `runner`, `runner_token` and `runner_until` are the lease of the process that drives it. `attended` is true when
+    that
+    process holds the annotator's socket. A writer with another token is refused. `machine` is the bridge's lease, so
+    that any process can take the machine over.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -123,7 +124,7 @@ class Episode(models.Model):
 
 
 class Command(models.Model):
-    """A command taken once; `intent` is what an act was about to do, stored before it was done."""
+    """A command that was accepted once. `intent` is what an act was about to do, stored before the act ran."""
 
     command_id = models.CharField(max_length=64, unique=True)
     episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="commands")
@@ -137,8 +138,9 @@ class Command(models.Model):
 
 
 class Step(models.Model):
-    """An executed step, never changed; the columns are those of the document that are searched for. What the unique
-    rules find by has no index of its own (410), here and where else a row is added with every step."""
+    """An executed step; rows are never changed. The columns repeat those fields of the document that queries search.
+    Fields covered by a unique constraint have no index of their own (410). The same holds for other tables that gain a
+    row with every step."""
 
     episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="steps", db_index=False)
     index = models.PositiveIntegerField()
@@ -166,7 +168,7 @@ class Step(models.Model):
 
 
 class Undoing(models.Model):
-    """That a step was taken back. The step is never changed."""
+    """Marks a step as taken back. The step itself is never changed."""
 
     step = models.OneToOneField(Step, on_delete=models.PROTECT, related_name="undoing")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -176,7 +178,7 @@ class Undoing(models.Model):
 
 
 class LateThought(models.Model):
-    """The thought of a step that was done without one. The step is never changed."""
+    """The thought for a step that was executed without one. The step itself is never changed."""
 
     step = models.OneToOneField(Step, on_delete=models.PROTECT, related_name="late_thought")
     thought = models.TextField()
@@ -187,7 +189,7 @@ class LateThought(models.Model):
 
 
 class Proposal(models.Model):
-    """A candidate that was offered, kept whatever became of it. `open`: it can still be accepted."""
+    """A candidate that was proposed, kept whatever its outcome. `open`: it can still be accepted."""
 
     episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="proposals", db_index=False)
     key = models.CharField(max_length=64, help_text="The proposal's id on the wire")
@@ -214,8 +216,8 @@ class Proposal(models.Model):
 
 
 class Branch(models.Model):
-    """A state of an episode at which its task is to be begun again: after the first `steps` standing steps. `open`
-    until an attempt that was to begin there is finished."""
+    """A state of an episode from which its task is to start over: after the first `steps` steps that were not taken
+    back. `open` until an attempt from there is finished."""
 
     episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="branches")
     steps = models.PositiveIntegerField()
@@ -231,7 +233,7 @@ class Branch(models.Model):
 
 
 class SupervisorNote(models.Model):
-    """What a supervisor told the annotator of an episode while it ran, or that they took control of it."""
+    """A supervisor's note to the annotator of a running episode, or the record that they took control of it."""
 
     episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="supervisor_notes")
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
@@ -247,8 +249,8 @@ class SupervisorNote(models.Model):
 
 
 class Withdrawal(models.Model):
-    """That the annotator of an episode has taken back their consent to its use: no export, dataset or training has it
-    from then on."""
+    """The annotator's withdrawal of consent to the use of an episode. From then on no export, dataset or training uses
+    it."""
 
     episode = models.OneToOneField(Episode, primary_key=True, on_delete=models.PROTECT, related_name="withdrawal")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -258,8 +260,8 @@ class Withdrawal(models.Model):
 
 
 class PreparedRequest(models.Model):
-    """A model request that was sent before it was needed, about the screen of a twin machine. One that is still `open`
-    although no runner holds its token any more was lost with its process."""
+    """A model request sent ahead of need, about the screen of a twin machine. If it is still `open` and no runner holds
+    its token, it was lost with its process."""
 
     id = models.UUIDField(primary_key=True, editable=False)
     episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="prepared_requests", db_index=False)
@@ -278,7 +280,7 @@ class PreparedRequest(models.Model):
 
 
 class EpisodeBlob(models.Model):
-    """That an episode shows a blob: who may see the one may see the other."""
+    """Links an episode to a blob that it shows. People who may see the episode may see the blob."""
 
     episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="blobs", db_index=False)
     blob = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+")
@@ -291,8 +293,8 @@ class EpisodeBlob(models.Model):
 
 
 class Source(models.Model):
-    """Where an episode comes from that was not made here. `head` is its trajectory as it came, but for its steps and
-    what was offered at them; `digest` is that of the row and its pictures, so that nothing comes in twice."""
+    """The origin of an imported episode. `head` is its trajectory as received, without steps and proposals. `digest`
+    covers the row and its pictures, so that each import happens once."""
 
     episode = models.OneToOneField(Episode, primary_key=True, on_delete=models.PROTECT, related_name="source")
     digest = models.CharField(max_length=64, unique=True)

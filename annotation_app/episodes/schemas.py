@@ -1,4 +1,4 @@
-"""What is shown of episodes outside the desk."""
+"""Episode schemas for pages other than the annotation page."""
 
 from datetime import datetime
 from typing import Literal
@@ -13,9 +13,9 @@ ReviewState = Literal["pending", "accepted", "returned", "rejected"]
 
 
 class EpisodeSummary(FrozenModel):
-    """One line of a list of episodes; `steps` counts them, `note` is what its annotator said last: why it ended so,
-    or what they need help with. `annotator` is a user name, `annotator_name` what people call them; `review_reason` is
-    why it was sent back or rejected."""
+    """One row of an episode list. `steps` is their number. `note` is the annotator's last note: why the episode ended,
+    or what they need help with. `annotator` is a user name, `annotator_name` the display name. `review_reason` is why
+    it was returned or rejected."""
 
     id: UUID
     task_id: str
@@ -37,19 +37,19 @@ class EpisodeSummary(FrozenModel):
 
 
 class SupervisorNoteOut(FrozenModel):
-    """A supervisor's note at the annotator's desk, or that they took control."""
+    """A supervisor's note on the annotator's page, or the record that they took control."""
 
     id: int
     author: str
     pseudonym: str
-    """What steps and exports call the author."""
+    """The author's pseudonym, as in steps and exports."""
     text: str
     took_control: bool
     created_at: datetime
 
 
 class EpisodePage(FrozenModel):
-    """A page of episodes, newest first; `next` is the following page's number, if any."""
+    """A page of episodes, newest first; `next` is the number of the following page, if any."""
 
     items: tuple[EpisodeSummary, ...]
     total: int
@@ -60,8 +60,8 @@ BranchReason = Literal["overridden", "failed"]
 
 
 class BranchCandidate(FrozenModel):
-    """The state before a step at which the active revision was overridden, or failed; `weight` is the need of its
-    task. `waiting`: the task is in the queue already; `done`: nobody is at it."""
+    """The state before a step at which the active revision was overridden or failed. `weight` is the need of its task.
+    `waiting`: the task is already queued. `done`: the task is finished."""
 
     episode: UUID
     step: int

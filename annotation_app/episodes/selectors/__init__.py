@@ -1,4 +1,4 @@
-"""Reading episodes; nothing here writes."""
+"""Queries on episodes; read-only."""
 
 import json
 from uuid import UUID
@@ -35,18 +35,18 @@ from protocol.trajectory.tasks import Task
 NO_EPISODE = "There is no such episode."
 ENDED_STATUSES = ("finished", "left")
 PAGE = 50
-"""Episodes on a page."""
+"""Episodes per page."""
 
 
 class Access(FrozenModel):
-    """What a person may do with an episode they may see."""
+    """What a person may do with an episode that they may see."""
 
     steers: bool
 
 
 def episodes_visible(user: User) -> QuerySet[Episode]:
-    """The episodes this person may see: their own, or all for reviewers, admins and researchers, without those that
-    would tell them how others do a task they may do themselves."""
+    """The episodes that this person may see: their own, or all for reviewers, admins and researchers. Episodes that
+    would reveal how others do a task that the person may still do are left out."""
     if not can_see_all_work(user):
         return Episode.objects.filter(annotator=user)
     hidden = tasks_blinded_for(user)
@@ -54,7 +54,7 @@ def episodes_visible(user: User) -> QuerySet[Episode]:
 
 
 def episode_of(*, user: User, episode_id: UUID) -> Episode:
-    """One episode this person may see. Raises NotFound, also for what they may not see."""
+    """One episode that this person may see. Raises NotFound, also when they may not see it."""
     found = (
         episodes_visible(user)
         .select_related("task__pool", "annotator", "policy", "assignment")
@@ -93,7 +93,7 @@ def _with_summary_columns(episodes: QuerySet[Episode]) -> QuerySet[Episode]:
     notes = Command.objects.filter(episode=OuterRef("pk")).exclude(note="").order_by("-id").values("note")
     standing = StepRow.objects.filter(episode=OuterRef("pk"), undoing__isnull=True).order_by()
     steps = standing.values("episode").annotate(count=Count("pk")).values("count")
-    # A count by a join would group the rows, and grouped rows have no order of their own.
+    # A count by join would group the rows, and grouped rows are unordered.
     return episodes.select_related("task__pool", "annotator").annotate(
         step_count=Coalesce(Subquery(steps), 0), last_note=Subquery(notes[:1])
     )
@@ -125,12 +125,12 @@ def episodes_page(
 
 
 def episodes_current(*, user: User) -> tuple[EpisodeSummary, ...]:
-    """What this person has open, newest first."""
+    """This person's open episodes, newest first."""
     return tuple(_summary(e) for e in _with_summary_columns(user.episodes.filter(status__in=OPEN_STATUSES)))
 
 
 def episodes_returned(*, user: User) -> tuple[EpisodeSummary, ...]:
-    """What a reviewer sent back to this person and they have not taken up again."""
+    """Episodes that reviewers returned to this person and that they have not resumed."""
     waiting = user.assignments.filter(state=AssignmentState.RETURNED).values("task_id")
     return tuple(
         _summary(e) for e in _with_summary_columns(user.episodes.filter(review=Review.RETURNED, task_id__in=waiting))
@@ -138,13 +138,13 @@ def episodes_returned(*, user: User) -> tuple[EpisodeSummary, ...]:
 
 
 def episodes_recent(*, user: User, most: int = 10) -> tuple[EpisodeSummary, ...]:
-    """What this person ended last, the latest first."""
+    """Episodes that this person ended, latest first."""
     found = user.episodes.filter(status__in=ENDED_STATUSES).order_by("-finished_at", "id")
     return tuple(_summary(e) for e in _with_summary_columns(found)[:most])
 
 
 def state_of(episode: Episode, *, steps: tuple[Step, ...] = (), proposals: tuple[Proposal, ...] = ()) -> EpisodeState:
-    """The state an episode's own row makes, with these steps and proposals."""
+    """The state that an episode's row makes with these steps and proposals."""
     pool, desk = episode.task.pool, episode.desk
     return EpisodeState(
         id=str(episode.id),
@@ -169,7 +169,7 @@ def state_of(episode: Episode, *, steps: tuple[Step, ...] = (), proposals: tuple
 
 
 def task_of(episode: Episode) -> Task:
-    """The task as this pool sets it: its bound on steps, its screenshot format."""
+    """The task with the pool's settings applied: its step limit and its screenshot format."""
     task, pool = episode.task.definition, episode.task.pool
     return task.model_copy(
         update={
@@ -180,7 +180,7 @@ def task_of(episode: Episode) -> Task:
 
 
 def success_of(episode: Episode) -> bool | None:
-    """Whether a finished episode did its task: the verifier's word, else its annotator's; None where nobody says."""
+    """Whether a finished episode solved its task: the verifier's verdict, else the annotator's; None without either."""
     if episode.status != "finished":
         return None
     verdict = episode.desk.verdict
@@ -190,18 +190,18 @@ def success_of(episode: Episode) -> bool | None:
 
 
 def branch_blob(*, episode_id: UUID, sha256: str) -> Blob | None:
-    """A blob that the earlier episode shows."""
+    """A blob that the earlier episode shows, of which this one is a branch."""
     branch = Episode.objects.get(pk=episode_id).desk.branch_of
     return None if branch is None else episode_blob(episode_id=UUID(branch.episode), sha256=sha256)
 
 
 def episode_status(*, episode_id: UUID) -> str:
-    """Where an episode stands. Raises Episode.DoesNotExist."""
+    """The status of an episode. Raises Episode.DoesNotExist."""
     return Episode.objects.values_list("status", flat=True).get(pk=episode_id)
 
 
 def runner_token(*, episode_id: UUID) -> int:
-    """The fencing token of who may drive an episode. Raises Episode.DoesNotExist."""
+    """The fencing token of the runner that may drive an episode. Raises Episode.DoesNotExist."""
     return Episode.objects.values_list("runner_token", flat=True).get(pk=episode_id)
 
 
@@ -220,18 +220,18 @@ def episodes_abandoned() -> tuple[UUID, ...]:
 
 
 def episode_summary(*, episode_id: UUID) -> EpisodeSummary:
-    """One episode's line. Raises Episode.DoesNotExist."""
+    """One episode's summary. Raises Episode.DoesNotExist."""
     return _summary(_with_summary_columns(Episode.objects.all()).get(pk=episode_id))
 
 
 def episode_summaries(*, ids: list[UUID]) -> tuple[EpisodeSummary, ...]:
-    """The lines of these episodes, in this order."""
+    """The summaries of these episodes, in this order."""
     found = {episode.pk: episode for episode in _with_summary_columns(Episode.objects.filter(pk__in=ids))}
     return tuple(_summary(found[key]) for key in ids if key in found)
 
 
 class StoredMachine(FrozenModel):
-    """What an episode's machine is started from and for; `lease` is the bridge's on it (empty: none yet)."""
+    """How to start an episode's machine. `lease` is the bridge's lease on it (empty before it has one)."""
 
     image: str
     user: str
@@ -240,11 +240,11 @@ class StoredMachine(FrozenModel):
     record: bool
     speculation: bool
     mcp_servers: McpServers
-    """Those of the pool when the episode began."""
+    """The pool's settings when the episode began."""
 
 
 def machine_of(*, episode_id: UUID) -> StoredMachine:
-    """What is known of an episode's machine; one that has ended has none. Raises Episode.DoesNotExist."""
+    """The stored machine of an episode; None when it has ended. Raises Episode.DoesNotExist."""
     episode = Episode.objects.select_related("task__pool", "annotator").get(pk=episode_id)
     return StoredMachine(
         image=episode.task.pool.image,
@@ -258,7 +258,7 @@ def machine_of(*, episode_id: UUID) -> StoredMachine:
 
 
 def episode_has_secrets(*, episode_id: UUID) -> bool:
-    """Whether the machine may show the value of a secret: the pool has one, or had one since the episode began.
+    """Whether the machine may show the value of a secret: the pool has one, or has had one since the episode began.
 
     Raises Episode.DoesNotExist.
     """
@@ -267,19 +267,19 @@ def episode_has_secrets(*, episode_id: UUID) -> bool:
 
 
 def machine_host_of(*, episode_id: UUID) -> str:
-    """The URL of the bridge host that an episode's last machine lived on; empty where it never had one."""
+    """The URL of the bridge host of an episode's last machine; empty if it never had one."""
     lease = Episode.objects.values_list("machine", flat=True).get(pk=episode_id)
     return str(json.loads(lease)["host_url"]) if lease else ""
 
 
 def policy_server_of(*, episode_id: UUID) -> PolicyServer | None:
-    """Who proposes in an episode now; None where nobody proposes. Raises Episode.DoesNotExist."""
+    """The policy server of an episode now; None without one. Raises Episode.DoesNotExist."""
     found = Episode.objects.select_related("task__pool__policy", "task__pool__canary")
     return policy_server_in(found.get(pk=episode_id).task.pool, episode_id)
 
 
 def episode_access(*, user: User, episode_id: UUID) -> Access:
-    """Whether this person may look at an episode, and whether it is theirs to steer. Raises NotFound, Forbidden."""
+    """Whether this person may view an episode, and whether they may act in it. Raises NotFound, Forbidden."""
     annotator_id = Episode.objects.filter(pk=episode_id).values_list("annotator_id", flat=True).first()
     if annotator_id is None:
         raise NotFound(NO_EPISODE)
@@ -289,8 +289,7 @@ def episode_access(*, user: User, episode_id: UUID) -> Access:
 
 
 def command_digest(*, episode_id: UUID, command_id: str) -> str | None:
-    """The digest under which a command was taken before; the empty one, which fits no command, where another
-    episode took it."""
+    """The digest under which a command was stored. Empty, which matches no command, if another episode stored it."""
     found = Command.objects.filter(command_id=command_id).first()
     if found is None:
         return None
@@ -298,13 +297,13 @@ def command_digest(*, episode_id: UUID, command_id: str) -> str | None:
 
 
 def command_intent(*, episode_id: UUID, command_id: str) -> str | None:
-    """What an act of this episode intended, as it was stored."""
+    """The stored intent of an act of this episode."""
     found = Command.objects.filter(episode_id=episode_id, command_id=command_id).exclude(intent="")
     return found.values_list("intent", flat=True).first()
 
 
 def pending_intent(*, episode_id: UUID) -> str | None:
-    """The stored intent whose step is not known yet, as it was stored."""
+    """The stored intent of the act whose step is not recorded yet."""
     return (
         Episode.objects.filter(pk=episode_id, pending__isnull=False).values_list("pending__intent", flat=True).first()
     )

@@ -1,4 +1,4 @@
-"""Where a pool's active policy needs people: states at which it was overridden, or failed."""
+"""Where a pool's active policy needs people: states at which it was overridden or failed."""
 
 from uuid import UUID
 
@@ -15,12 +15,12 @@ from annotation_app.tasks.selectors import counts_by_kind
 from annotation_app.tasks.task_sampling import OVERRIDING_DECISIONS, ProposalCounts, sampling_weight
 
 SCAN_LIMIT = 200
-"""Overridden steps, and finished episodes, that are looked at: the last ones."""
+"""How many of the latest overridden steps, and of the latest finished episodes, are considered."""
 
 
 def branch_candidates(*, user: User, pool_id: int, most: int = 50) -> tuple[BranchCandidate, ...]:
-    """Where the active revision was overridden last, or proposed last in an attempt that failed; what is needed most
-    comes first. Raises Forbidden and NotFound."""
+    """States at which the active revision was overridden last, or proposed last in an attempt that failed. The most
+    needed come first. Raises Forbidden and NotFound."""
     policies_admin_check(user)
     pool = Pool.objects.select_related("policy").filter(pk=pool_id).first()
     if pool is None:
@@ -29,7 +29,7 @@ def branch_candidates(*, user: User, pool_id: int, most: int = 50) -> tuple[Bran
 
 
 def branchable_states(pool: Pool) -> tuple[BranchCandidate, ...]:
-    """The states of ended episodes that a task of this pool could be begun at, and none was yet; each task once, the
+    """States of ended episodes from which a task of this pool can start and none has yet. Each task occurs once, the
     most needed first."""
     states = [state for state in _candidate_states(pool) if state.done]
     over = Episode.objects.filter(pk__in={state.episode for state in states}, status__in=ENDED_STATUSES)

@@ -1,4 +1,4 @@
-"""What prepared requests cost, and how many were of use."""
+"""What prepared requests cost, and how many were used."""
 
 from datetime import date, datetime
 
@@ -15,14 +15,14 @@ class PreparedRequestCost(FrozenModel):
 
     Attributes:
         made: All of them.
-        used: Those whose answers were shown: the first candidate was accepted and the guess held.
-        discarded: Those thrown away, with those lost with their process; the rest still wait.
-        seconds: How long the requests ran, together.
-        discarded_seconds: Of these, those of discarded ones.
-        input_tokens: Tokens of prompts, of requests whose server said how many.
-        output_tokens: Tokens of replies, likewise.
-        discarded_input_tokens: Tokens of prompts of discarded requests.
-        discarded_output_tokens: Tokens of replies of discarded requests.
+        used: Those whose answers were shown: the first candidate was accepted and the prediction was right.
+        discarded: Those thrown away, including those lost with their process. The rest are still waiting.
+        seconds: Total duration of the requests.
+        discarded_seconds: Total duration of the discarded requests.
+        input_tokens: Prompt tokens of the requests whose server reported them.
+        output_tokens: Reply tokens of the requests whose server reported them.
+        discarded_input_tokens: Prompt tokens of discarded requests.
+        discarded_output_tokens: Reply tokens of discarded requests.
         uncounted: Requests whose tokens are unknown.
     """
 
@@ -42,7 +42,7 @@ class PreparedRequestCost(FrozenModel):
 
 
 def prepared_request_costs(*, since: datetime) -> tuple[PreparedRequestCost, ...]:
-    """By day and pool, the newest day first, of requests that began since then."""
+    """Costs by day and pool, newest day first, of requests that began since then."""
     lost = Q(outcome="open") & (
         ~Q(runner_token=F("episode__runner_token"))
         | Q(episode__runner_until=None)

@@ -1,4 +1,4 @@
-"""What supervisors told the annotator of an episode."""
+"""Supervisors' notes to the annotator of an episode."""
 
 from uuid import UUID
 
@@ -16,7 +16,7 @@ def supervisor_notes_of(*, user: User, episode_id: UUID) -> tuple[SupervisorNote
 
 
 def supervisor_note_out(note: SupervisorNote) -> SupervisorNoteOut:
-    """A note as it is shown."""
+    """The output schema of a note."""
     return SupervisorNoteOut(
         id=note.pk,
         author=note.author.name,

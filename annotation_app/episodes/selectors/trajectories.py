@@ -1,4 +1,4 @@
-"""Episodes with their steps and proposals: as the desk shows them, and as trajectories."""
+"""Episodes with their steps and proposals: as snapshots for the annotation page, and as trajectories."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
@@ -20,13 +20,13 @@ from protocol.trajectory.steps import Step, drop_undone_steps, step_policies, wr
 from protocol.trajectory.trajectories import SupervisorNote, Trajectory
 
 REMOVED = "removed"
-"""Stands for the pseudonym of a supervisor whose work is kept out of exports."""
+"""Placeholder for the pseudonym of a supervisor whose work is kept out of exports."""
 STEP_COLUMNS = ("document", "undoing", "late_thought__thought")
-"""What `step_of_row` takes, as names for `values_list`."""
+"""The columns that `step_of_row` takes, as names for `values_list`."""
 
 
 def steps_of(episode: Episode) -> tuple[Step, ...]:
-    """All that was done, in order; what was taken back says so."""
+    """All steps in order, including those taken back, which are marked."""
     return tuple(step_of_row(*row) for row in episode.steps.order_by("index").values_list(*STEP_COLUMNS))
 
 
@@ -37,8 +37,8 @@ def step_of_row(document: Step, undoing: int | None, late_thought: str | None) -
 
 
 def episode_state(*, episode_id: UUID, with_steps: bool = True) -> EpisodeState:
-    """All the desk shows of an episode: its row, steps and offers belong together, for what happens from then on is
-    applied to them. Without `with_steps` it has no steps. Raises NotFound."""
+    """A snapshot of an episode for the annotation page. Its row, steps and proposals are consistent, because later
+    events are applied to them. Without `with_steps` it has no steps. Raises NotFound."""
     with repeatable_read():
         episode = Episode.objects.select_related("task__pool", "assignment").filter(pk=episode_id).first()
         if episode is None:
@@ -51,7 +51,7 @@ def episode_state(*, episode_id: UUID, with_steps: bool = True) -> EpisodeState:
 
 
 def branch_steps(*, episode_id: UUID) -> tuple[Step, ...]:
-    """The steps of an earlier episode that are done again before this one begins; none where it is no branch."""
+    """The steps of an earlier episode to replay before this one begins; none if it is not a branch."""
     branch = Episode.objects.get(pk=episode_id).desk.branch_of
     if branch is None:
         return ()
@@ -68,14 +68,14 @@ def episode_trajectory(*, episode_id: UUID) -> Trajectory:
 
 
 def trajectory_of(episode: Episode) -> Trajectory:
-    """An episode's steps with everything that was offered at each, whatever became of it."""
+    """An episode's steps with everything proposed for each, whatever its outcome."""
     offers = ((row.index, _proposal_value(row)) for row in episode.proposals.all())
     return _trajectory(episode, steps_of(episode), offers, _note_rows_of((episode.pk,))[episode.pk])
 
 
 def trajectories_of(episodes: Collection[Episode]) -> Iterator[Trajectory]:
-    """Whole trajectories of several episodes, in this order; their steps and offers are read together, as values: rows
-    of the ORM would take longer to make than the steps themselves."""
+    """Whole trajectories of several episodes, in this order. Their steps and proposals are read together and as values,
+    because building ORM rows would take longer than building the steps."""
     keys = [episode.pk for episode in episodes]
     steps: defaultdict[UUID, list[Step]] = defaultdict(list)
     rows = StepRow.objects.filter(episode__in=keys).order_by("episode_id", "index")
@@ -101,7 +101,7 @@ def _note_rows_of(keys: Collection[UUID]) -> defaultdict[UUID, list[NoteRow]]:
 
 def _without_removed(steps: tuple[Step, ...], notes: Iterable[NoteRow]) -> tuple[Step, ...]:
     """The steps without the pseudonyms of supervisors whose work is kept out of exports. Each change of control has a
-    note of its author."""
+    note by its author."""
     removed = {pseudonym(row.author_id) for row in notes if row.author.work_removed}
     return tuple(step.model_copy(update={"acted_by": REMOVED}) if step.acted_by in removed else step for step in steps)
 
@@ -127,7 +127,7 @@ def _trajectory(
         offered[index].append(proposal)
     proposals = tuple(tuple(offered[step.index]) for step in steps)
     source = getattr(episode, "source", None)
-    if source is not None:  # it came from elsewhere: all else is as it came
+    if source is not None:  # imported: everything else stays as received
         head: Trajectory = source.head
         own = {"id": str(episode.id), "steps": steps, "proposals": proposals[: len(head.proposals)]}
         return head.model_copy(update=own)

@@ -1,4 +1,4 @@
-"""Changing episodes: the only writers of their tables.
+"""Changing episodes. Only these services write to the episode tables.
 
 Every durable change is one event: built from its class, applied to the row by `apply_event`, and published
 after commit. So `apply_event(old snapshot, event) == new snapshot` holds by construction.

@@ -1,4 +1,4 @@
-"""States of ended episodes at which their tasks are begun again."""
+"""Branches: states of ended episodes from which their tasks start over."""
 
 from uuid import UUID
 
@@ -18,14 +18,14 @@ from annotation_app.tasks.services import task_open_again
 from protocol.trajectory.trajectories import Branch as BranchValue
 
 MAX_OPEN_BRANCHES = 20
-"""States of a pool that wait to be begun at, at most: the others are looked for when these are done."""
+"""Most open branches of a pool. More are added when these are done."""
 
 
 @transaction.atomic(durable=True)
 def episode_branch(*, user: User, episode_id: UUID, step: int) -> None:
-    """Have an episode's task begun again, at the state before this step; one that is asked for again waits again. The
-    state before the first step is the task's own start. Raises Forbidden, NotFound, and Conflict for an open episode
-    and a broken task."""
+    """Queue an episode's task again, from the state before this step. A repeated request reopens the branch. The state
+    before the first step is the task's own start. Raises Forbidden, NotFound, and Conflict for an open episode and a
+    broken task."""
     policies_admin_check(user)
     _branch_create(actor=user, episode_id=episode_id, step=step)
 
@@ -63,13 +63,13 @@ _open_branch = CompiledQuery(_first_open_branch, task=-1)
 
 
 def branch_close(*, branch: BranchValue) -> None:
-    """An attempt that was to begin there is finished. Runs inside the caller's transaction."""
+    """Close a branch when an attempt from it is finished. Runs inside the caller's transaction."""
     Branch.objects.filter(episode_id=branch.episode, steps=branch.steps).update(open=False)
 
 
 def branches_refresh() -> int:
-    """Let pools that are drawn by need have the states their active revision needs most among their waiting tasks, each
-    once; how many came in."""
+    """Add the states that the active revision needs most to the waiting tasks of pools drawn by need, each once.
+    Returns how many were added."""
     pools = Pool.objects.filter(sampling=Sampling.BY_NEED, policy__isnull=False, practice=False, paused=False)
     return sum(_refresh(pool) for pool in pools.select_related("policy"))
 

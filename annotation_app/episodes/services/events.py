@@ -1,7 +1,7 @@
-"""How an event changes an episode's row, and how everybody who watches hears of it; the only place events leave from.
+"""How an event changes an episode's row and reaches every viewer. Events are published only here.
 
-Sockets of this process hear directly, those of others through the channel layer, which may drop messages:
-durable events carry a version, so whoever misses one asks for the snapshot.
+Sockets of this process receive events directly. Those of other processes receive them through the channel layer,
+which may drop messages. Durable events carry a version, so a socket that misses one requests a snapshot.
 """
 
 import asyncio
@@ -35,10 +35,11 @@ logger = logging.getLogger(__name__)
 
 
 PROCESS_ID = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
-"""The name of this process; whoever starts with the same host and number but another end is its successor."""
+"""The name of this process. A process with the same host and PID but another suffix is its successor."""
 
 Listener = Callable[[str | None, int | None], None]
-"""Hears an event as JSON text, with its version where it is durable; None for the text says which version is stored."""
+"""Called with an event as JSON text, and its version if it is durable. If the text is None, the version is the stored
+one."""
 _listeners: dict[str, set[tuple[asyncio.AbstractEventLoop, Listener]]] = defaultdict(set)
 
 
@@ -58,7 +59,7 @@ def channel_group_name(episode_id: str) -> str:
 
 @contextmanager
 def subscription(episode_id: str, listener: Listener) -> Iterator[None]:
-    """Hear this episode's events in the running loop while the block runs."""
+    """Receive this episode's events in the running loop while the block runs."""
     entry = (asyncio.get_running_loop(), listener)
     _listeners[episode_id].add(entry)
     try:
@@ -70,21 +71,21 @@ def subscription(episode_id: str, listener: Listener) -> Iterator[None]:
 
 
 def publish_on_commit(*, episode_id: str, event: DurableEvent) -> None:
-    """Tell everybody once the transaction holds."""
+    """Publish an event to all viewers after the transaction commits."""
     transaction.on_commit(partial(_publish_sync, episode_id, _message(event)))
 
 
 async def publish_live(episode_id: str, event: Event) -> None:
-    """Tell everybody something that may be lost."""
+    """Publish an event that may be lost to all viewers."""
     message = _message(event)
     _publish_local(episode_id, message)
     await _publish_remote(episode_id, message)
 
 
 async def publish_version(episode_id: str, version: int) -> None:
-    """Tell everybody which version is stored, so that they find out what they missed.
+    """Publish the stored version to all viewers, so that they detect what they missed.
 
-    The event of a commit whose answer was lost, with its connection or its process, is published by nobody.
+    No process publishes the event of a commit whose answer was lost with its connection or its process.
     """
     message = ChannelMessage(type="episode.event", origin=PROCESS_ID, text=None, version=version)
     _publish_local(episode_id, message)
@@ -92,7 +93,7 @@ async def publish_version(episode_id: str, version: int) -> None:
 
 
 async def publish_driver_moved(episode_id: str) -> None:
-    """Tell the other processes that this one drives an episode now."""
+    """Notify the other processes that this one now drives an episode."""
     await _publish_remote(episode_id, {"type": "episode.moved", "origin": PROCESS_ID})
 
 
@@ -121,13 +122,14 @@ async def _publish_remote(episode_id: str, message: Mapping[str, object]) -> Non
 
 
 class RunnerFenced(Conflict):
-    """Another process drives the episode now."""
+    """Another process now drives the episode."""
 
     code = "episode_fenced"
 
 
 def episode_lock(episode_id: UUID, token: int | None = None) -> Episode:
-    """The row, for update; with a token, only for the runner that holds it. Raises NotFound and RunnerFenced."""
+    """The row, locked for update. With a token, only the runner that holds it gets the row. Raises NotFound and
+    RunnerFenced."""
     episode = (
         Episode.objects.select_for_update(of=("self",))
         .select_related("task__pool", "assignment")
@@ -142,20 +144,20 @@ def episode_lock(episode_id: UUID, token: int | None = None) -> Episode:
 
 
 def pool_running_check(episode: Episode) -> None:
-    """Raises Conflict where nobody may act in the episode's pool."""
+    """Raises Conflict if the episode's pool is stopped."""
     pool = episode.task.pool
     if pool.stopped_at is not None:
         raise Conflict(pool_stopped_message(pool.stop_reason), code="pool_stopped")
 
 
 def pool_stopped_message(reason: str) -> str:
-    """What annotators read of a pool that was stopped."""
+    """The message that annotators see when a pool is stopped."""
     return f"An admin stopped this pool: {reason}" if reason else "An admin stopped this pool."
 
 
 def event_apply(episode: Episode, event: DurableEvent) -> None:
-    """Apply an event to the locked row and tell everybody after commit. Supervisors are notified when help is asked
-    for, by the annotator or by the policy."""
+    """Apply an event to the locked row and publish it after commit. Supervisors are notified when the annotator or the
+    policy requests help."""
     after = apply_event(selectors.state_of(episode), event)
     if after.help_requested and not episode.help_requested:
         details = {"reason": episode.task.definition.instruction[:500]}

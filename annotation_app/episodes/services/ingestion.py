@@ -1,4 +1,4 @@
-"""Episodes that come in from elsewhere, whole, and many in a few statements."""
+"""Import complete episodes from elsewhere, many in a few statements."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ PROPOSAL_COLUMNS = ("episode_id", "key", "index", "policy", "open", "mark", "lat
 
 @dataclass(frozen=True)
 class IncomingEpisode:
-    """A trajectory that comes in: as which episode, under which digest, by whom, and what it shows."""
+    """A trajectory to import: its episode id, digest, annotator and blobs."""
 
     episode_id: UUID
     digest: str
@@ -39,9 +39,9 @@ class IncomingEpisode:
 
 @transaction.atomic
 def episodes_ingest(*, import_id: UUID, pool: Pool, incoming_episodes: Sequence[IncomingEpisode]) -> None:
-    """Enter finished episodes that were made elsewhere, each id and digest once; reviewers find them as they find
-    others. Raises IntegrityError, DataError and ValueError for what cannot be stored. Runs inside the caller's
-    transaction, with the pool locked."""
+    """Store finished episodes that were made elsewhere, each id and digest once. Reviewers find them like any others.
+    Raises IntegrityError, DataError and ValueError for what cannot be stored. Runs inside the caller's transaction,
+    with the pool locked."""
     tasks = _tasks(pool, incoming_episodes)
     leases = _assignments(incoming_episodes, tasks)
     Episode.objects.bulk_create(
@@ -78,8 +78,8 @@ def episodes_ingest(*, import_id: UUID, pool: Pool, incoming_episodes: Sequence[
 
 
 def _tasks(pool: Pool, incoming_episodes: Sequence[IncomingEpisode]) -> list[Task]:
-    """The pool's task of each arrival: one of this very definition that is there, or a new one. All of them are done.
-    A definition whose id another one has is kept under an id of its own."""
+    """The pool's task for each import: an existing one with this exact definition, or a new one. All of them are done.
+    A definition whose id is taken gets an id of its own."""
     wanted = [one.trajectory.task for one in incoming_episodes]
     others = [
         _with_unique_id(definition, one.digest) for definition, one in zip(wanted, incoming_episodes, strict=True)
@@ -106,8 +106,8 @@ def _tasks(pool: Pool, incoming_episodes: Sequence[IncomingEpisode]) -> list[Tas
 
 
 def _tasks_by_count(tasks: Sequence[Task]) -> dict[int, list[int]]:
-    """The tasks that occur so many times, by their keys: one statement for each count is a fraction of the work of one
-    that names a value for each task."""
+    """Task keys grouped by how often they occur. One statement for each count is much cheaper than one that names a
+    value for each task."""
     counts: dict[int, list[int]] = {}
     for key, times in Counter(task.pk for task in tasks).items():
         counts.setdefault(times, []).append(key)
@@ -119,7 +119,7 @@ def _with_unique_id(definition: protocol.trajectory.tasks.Task, digest: str) -> 
 
 
 def _assignments(incoming_episodes: Sequence[IncomingEpisode], tasks: Sequence[Task]) -> list[Assignment]:
-    """The work that made each, begun when its trajectory says."""
+    """A finished assignment for each import, with its trajectory's start time."""
     leases = Assignment.objects.bulk_create(
         Assignment(task=task, annotator=one.annotator, state=AssignmentState.DONE, expires_at=one.trajectory.created_at)
         for one, task in zip(incoming_episodes, tasks, strict=True)
@@ -143,7 +143,7 @@ def _with_unique_command_ids(incoming_episodes: Sequence[IncomingEpisode]) -> It
 
 
 def _copy_rows(model: type[Model], columns: Sequence[str], rows: Iterable[tuple[object, ...]]) -> None:
-    """Insert rows by COPY: many times the speed of INSERT where rows hold long texts."""
+    """Insert rows with COPY, which is many times as fast as INSERT for rows with long texts."""
     names = ", ".join(f'"{column}"' for column in columns)
     statement = f'COPY "{model._meta.db_table}" ({names}) FROM STDIN'
     with connection.cursor() as cursor, connection.wrap_database_errors, cursor.copy(statement) as copy:
@@ -152,7 +152,7 @@ def _copy_rows(model: type[Model], columns: Sequence[str], rows: Iterable[tuple[
 
 
 def _step_row(episode_id: UUID, step: StepValue) -> tuple[object, ...]:
-    """What STEP_COLUMNS name of a step."""
+    """The values of STEP_COLUMNS for a step."""
     document = step.model_copy(update={"undone": False}) if step.undone else step
     return (
         episode_id,
@@ -169,7 +169,7 @@ def _step_row(episode_id: UUID, step: StepValue) -> tuple[object, ...]:
 
 
 def _proposal_rows(one: IncomingEpisode) -> Iterator[tuple[object, ...]]:
-    """What PROPOSAL_COLUMNS name of everything that was offered."""
+    """The values of PROPOSAL_COLUMNS for every proposal."""
     for index, offers in enumerate(one.trajectory.proposals):
         for offer in offers:
             yield (
@@ -186,7 +186,7 @@ def _proposal_rows(one: IncomingEpisode) -> Iterator[tuple[object, ...]]:
 
 
 def _trajectory_head(trajectory: Trajectory) -> Trajectory:
-    """The trajectory without what has rows of its own."""
+    """The trajectory without the parts that have rows of their own."""
     return trajectory.model_copy(update={"steps": (), "proposals": tuple(() for _ in trajectory.proposals)})
 
 

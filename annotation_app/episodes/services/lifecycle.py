@@ -1,4 +1,4 @@
-"""The course of an episode: claimed, changed, ended, or abandoned."""
+"""The lifecycle of an episode: claimed, changed, ended or abandoned."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -42,17 +42,17 @@ ASSIGNMENT_STATE_WHEN_LEFT: dict[str, AssignmentState] = {
     "broken": AssignmentState.BROKEN,
     "": AssignmentState.RELEASED,
 }
-"""How an assignment ends when its episode was left with this outcome."""
+"""How an assignment ends, by the outcome of its episode."""
 
 
 _person_lock = CompiledQuery(
     lambda user: User.objects.select_for_update(no_key=True).filter(pk=user).values_list("pk"), user=-1
 )
-"""Has two calls for one person follow each other."""
+"""Advisory lock key that serializes claims by one person."""
 
 
 def episode_next(*, user: User, pool_id: int | None = None, practice: bool = False) -> Episode | None:
-    """What this person works on next; where nothing waits, abandoned tasks go back into their pools first. See
+    """What this person works on next. If nothing waits, abandoned tasks return to their pools first. See
     `episode_claim`."""
     episode = episode_claim(user=user, pool_id=pool_id, practice=practice)
     if episode is None and leases_expire():
@@ -62,9 +62,9 @@ def episode_next(*, user: User, pool_id: int | None = None, practice: bool = Fal
 
 @transaction.atomic(durable=True)
 def episode_claim(*, user: User, pool_id: int | None = None, practice: bool = False) -> Episode | None:
-    """What this person works on next: what they have open, else a task claimed now, else None.
+    """What this person works on next: their open episode, else a newly claimed task, else None.
 
-    Two calls at once give one episode. Raises Forbidden.
+    Two concurrent calls return the same episode. Raises Forbidden.
     """
     if not can_annotate(user):
         raise Forbidden("Only annotators claim tasks.")
@@ -97,7 +97,7 @@ def _lease_end(episode: Episode, *, paused: bool) -> datetime:
 
 
 def _end_assignment(episode: Episode, actor: User) -> None:
-    """Let the task go where the episode's end leads. `actor` is who ended it."""
+    """End the assignment according to the episode's outcome. `actor` is the person who ended it."""
     if episode.assignment.state != AssignmentState.ACTIVE:
         return
     state = AssignmentState.DONE if episode.status == "finished" else ASSIGNMENT_STATE_WHEN_LEFT[episode.outcome]
@@ -112,7 +112,7 @@ def _end_assignment(episode: Episode, actor: User) -> None:
 
 
 def _count_proposal_decisions(episode: Episode) -> None:
-    """Count what became of the policies' proposals, once, as the episode ends."""
+    """Count the decisions on the policies' proposals, once, when the episode ends."""
     steps = drop_undone_steps(trajectories.steps_of(episode))
     tally_add(task=episode.task, counts=count_decisions(steps, selectors.success_of(episode)))
 
@@ -121,8 +121,8 @@ def _count_proposal_decisions(episode: Episode) -> None:
 def episode_change(
     *, episode_id: UUID, token: int | None, fields: dict[str, Any], command: dict[str, Any] | None = None
 ) -> DurableEvent:
-    """Change what EpisodeChanged names, and remember the command that asked for it; an end ends the assignment, a
-    pause stretches it. Raises Conflict for going on in a pool that was stopped, and for a command's id that was used.
+    """Change the fields that EpisodeChanged names, and store the command that requested it. An end ends the assignment;
+    a pause extends it. Raises Conflict for resuming in a stopped pool, and for a command id that was used.
     """
     episode = episode_lock(episode_id, token)
     if command is not None:
@@ -143,8 +143,8 @@ def episode_change(
 
 @transaction.atomic(durable=True)
 def lease_renew(*, episode_id: UUID) -> bool:
-    """Keep an open episode's task for its annotator; True when so much of the lease was used up that it was
-    stretched. That is no event: the runner's record does not depend on it."""
+    """Extend the lease on an open episode's task. Returns True if enough of it had passed that it was extended. The
+    extension is no event, because the runner's record does not depend on it."""
     episode = episode_lock(episode_id)
     if episode.status not in OPEN_STATUSES:
         return False
@@ -158,7 +158,7 @@ def lease_renew(*, episode_id: UUID) -> bool:
 
 @transaction.atomic(durable=True)
 def lease_expire(*, episode_id: UUID) -> bool:
-    """Give an abandoned task back to its pool; whether there was anything to give back."""
+    """Return an abandoned task to its pool. Returns False if there was nothing to return."""
     episode = episode_lock(episode_id)
     if episode.status not in OPEN_STATUSES or episode.assignment.expires_at > timezone.now():
         return False
@@ -178,12 +178,12 @@ def lease_expire(*, episode_id: UUID) -> bool:
 
 
 def leases_expire() -> int:
-    """Give every abandoned task back; how many there were."""
+    """Return every abandoned task to its pool. Returns how many there were."""
     return sum(lease_expire(episode_id=episode_id) for episode_id in selectors.episodes_abandoned())
 
 
 def episodes_catalogued(episodes: Iterable[Episode]) -> None:
-    """Note that the catalogue shows these as they were read. Runs inside the caller's transaction."""
+    """Note that the catalogue shows these episodes as they were read. Runs inside the caller's transaction."""
     for episode in episodes:
         episode.catalogued = episode.version
     Episode.objects.bulk_update(episodes, ["catalogued"])

@@ -1,4 +1,4 @@
-"""Counting prepared requests: model requests that are sent before they are needed."""
+"""Accounting for prepared requests: model requests sent ahead of need."""
 
 from datetime import datetime
 from uuid import UUID
@@ -19,8 +19,8 @@ def prepared_request_record(
     input_tokens: int | None,
     output_tokens: int | None,
 ) -> None:
-    """Store what is known of a prepared request, in place of what was known. It needs no runner's lease: what a request
-    cost is true also after another process took the episode."""
+    """Store what is known of a prepared request, replacing earlier data. No runner lease is required, because the cost
+    stays valid after another process takes the episode over."""
     row = PreparedRequest(
         id=request_id,
         episode_id=episode_id,

@@ -1,4 +1,4 @@
-"""What a reviewer decides."""
+"""Reviewers' decisions."""
 
 from typing import Literal
 from uuid import UUID
@@ -29,8 +29,8 @@ DECIDED: dict[str, Review] = {"accept": Review.ACCEPTED, "return": Review.RETURN
 
 @transaction.atomic
 def episode_review(*, reviewer: User, episode_id: UUID, decision: DecisionName, reason: str = "") -> Episode:
-    """Accept a finished episode, return it to its annotator, or reject it; the last two with a reason. The annotator
-    is notified of both. Raises Conflict, Forbidden."""
+    """Accept a finished episode, return it to its annotator, or reject it. The last two need a reason, and the
+    annotator is notified. Raises Conflict, Forbidden."""
     episode = decision_check(reviewer=reviewer, episode_id=episode_id, decision=decision, reason=reason)
     episode.review = DECIDED[decision]
     episode.review_reason = reason
@@ -49,7 +49,7 @@ def episode_review(*, reviewer: User, episode_id: UUID, decision: DecisionName, 
 
 
 def decision_check(*, reviewer: User, episode_id: UUID, decision: DecisionName, reason: str) -> Episode:
-    """The locked row of an episode that may be decided so by this person. Raises Conflict, Forbidden."""
+    """The locked row of an episode on which this person may make this decision. Raises Conflict, Forbidden."""
     if not reviewer.has_role("reviewer", "admin"):
         raise Forbidden("Only reviewers decide this.")
     episode = episode_lock(episode_id)

@@ -13,8 +13,8 @@ from annotation_app.episodes.services.events import episode_lock
 
 @transaction.atomic(durable=True)
 def runner_acquire(*, episode_id: UUID, runner: str, seconds: float, dead: Callable[[str], bool]) -> int | None:
-    """Become the one process that drives an episode: its fencing token, or None while a living process has
-    the annotator's socket. Raises NotFound."""
+    """Acquire the lease of an episode. Returns its fencing token, or None while a living process holds the annotator's
+    socket. Raises NotFound."""
     episode = episode_lock(episode_id)
     held = episode.runner not in ("", runner) and episode.attended and not dead(episode.runner)
     if held and episode.runner_until is not None and episode.runner_until > timezone.now():
@@ -24,7 +24,7 @@ def runner_acquire(*, episode_id: UUID, runner: str, seconds: float, dead: Calla
 
 @transaction.atomic(durable=True)
 def runner_take_over(*, episode_id: UUID, runner: str, seconds: float) -> int:
-    """Become the one process that drives an episode, whoever did before: its fencing token. Raises NotFound."""
+    """Take over the lease of an episode from any other process. Returns its fencing token. Raises NotFound."""
     return _runner_install(episode_lock(episode_id), runner, seconds)
 
 
@@ -39,13 +39,13 @@ def _runner_install(episode: Episode, runner: str, seconds: float) -> int:
 
 @transaction.atomic(durable=True)
 def runner_attendance_set(*, episode_id: UUID, token: int, attended: bool) -> None:
-    """Say whether the annotator's socket is in this process; nothing happens when another process took over."""
+    """Record whether this process holds the annotator's socket. Does nothing if another process took over."""
     Episode.objects.filter(pk=episode_id, runner_token=token).update(attended=attended)
 
 
 @transaction.atomic(durable=True)
 def runners_renew(*, runner: str, seconds: float) -> frozenset[UUID]:
-    """Keep every episode a process drives; which those are."""
+    """Renew the leases of all episodes that a process drives. Returns those episodes."""
     mine = Episode.objects.filter(runner=runner)
     mine.update(runner_until=timezone.now() + timedelta(seconds=seconds))
     return frozenset(mine.values_list("pk", flat=True))
@@ -53,13 +53,13 @@ def runners_renew(*, runner: str, seconds: float) -> frozenset[UUID]:
 
 @transaction.atomic(durable=True)
 def runner_release(*, episode_id: UUID, token: int) -> None:
-    """Let go of an episode; nothing happens when another process took it."""
+    """Release the lease of an episode. Does nothing if another process took it."""
     Episode.objects.filter(pk=episode_id, runner_token=token).update(runner="", runner_until=None)
 
 
 @transaction.atomic(durable=True)
 def machine_set(*, episode_id: UUID, token: int, machine: str) -> None:
-    """Remember the bridge's lease, so that any process can go on with the machine; empty when it is let go."""
+    """Store the bridge's lease, so that any process can take the machine over. Empty when the machine is released."""
     episode = episode_lock(episode_id, token)
     episode.machine = machine
     episode.save(update_fields=["machine"])

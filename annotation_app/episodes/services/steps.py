@@ -1,4 +1,4 @@
-"""What the loop writes: commands, steps, and what was offered."""
+"""Writes of the episode loop: commands, steps and proposals."""
 
 from collections.abc import Collection, Mapping
 from hashlib import sha256
@@ -42,8 +42,8 @@ def _command_make(episode: Episode, command_id: str, digest: str, **more: str) -
 def command_record(
     *, episode_id: UUID, token: int, command_id: str, digest: str, note: str = "", acted_by: int | None = None
 ) -> None:
-    """Remember a command that is not an act, and log what was said with it. `acted_by` is the supervisor who sent it,
-    where that was not the annotator. Raises Conflict for an id that was used."""
+    """Store a command that is not an act, and log its note. `acted_by` is the supervisor who sent it, if it was not the
+    annotator. Raises Conflict for an id that was used."""
     episode = episode_lock(episode_id, token)
     command_record_locked(episode, command_id=command_id, digest=digest, note=note, acted_by=acted_by)
 
@@ -51,7 +51,7 @@ def command_record(
 def command_record_locked(
     episode: Episode, *, command_id: str, digest: str, note: str, acted_by: int | None = None
 ) -> None:
-    """Do the same for an episode whose row the transaction has locked."""
+    """Like `command_record`, for an episode whose row the transaction has already locked."""
     note = note.replace("\x00", "")
     _command_make(episode, command_id, digest, note=note)
     if note:
@@ -60,13 +60,14 @@ def command_record_locked(
 
 
 def person_acting(episode: Episode, acted_by: int | None) -> User:
-    """The supervisor with this account, or the annotator where it is None."""
+    """The supervisor with this account, or the annotator if it is None."""
     return episode.annotator if acted_by is None else User.objects.get(pk=acted_by)
 
 
 @transaction.atomic(durable=True)
 def act_begin(*, episode_id: UUID, token: int, digest: str, pending: PendingAct, intent: str) -> DurableEvent:
-    """Store what is about to be done. Raises Conflict while another act is under way, or where its pool was stopped."""
+    """Store an intended act before it runs. Raises Conflict while another act is running, or if the pool was
+    stopped."""
     episode = episode_lock(episode_id, token)
     pool_running_check(episode)
     if episode.pending_id is not None:
@@ -87,11 +88,12 @@ def step_append(
     done: str = "",
     blobs: Mapping[BlobRef, bytes] = NO_BLOBS,
 ) -> DurableEvent:
-    """Store an executed step and its pictures; it completes the pending act and closes the offers. `pending` and its
-    `intent` are the next action of the same reply; `done` is the step's own intent with what only the act could say.
+    """Store an executed step and its pictures. This completes the pending act and closes the proposals. `pending` and
+    its `intent` are the next action of the same reply. `done` is the step's own intent, completed with what only the
+    act could tell.
 
-    Raises ValueError for a step that does not follow the last one, Conflict where `pending` may not begin, Invalid,
-    TooLarge and OSError: then nothing was stored.
+    Raises ValueError for a step that does not follow the last one, Conflict if `pending` may not begin, Invalid,
+    TooLarge and OSError. In each case nothing is stored.
     """
     for ref, data in blobs.items():
         blob_write(ref=ref, data=data)
@@ -133,7 +135,7 @@ def _step_create(episode: Episode, step: StepValue) -> None:
 
 @transaction.atomic(durable=True)
 def step_undo(*, episode_id: UUID, token: int, index: int, observation: Observation) -> DurableEvent:
-    """Note that a step was taken back; the offers since are void. Raises ValueError where there is no such step."""
+    """Mark a step as taken back and void later proposals. Raises ValueError if there is no such step."""
     episode = episode_lock(episode_id, token)
     step = episode.steps.filter(index=index, undoing__isnull=True).first()
     if step is None:
@@ -147,7 +149,7 @@ def step_undo(*, episode_id: UUID, token: int, index: int, observation: Observat
 
 @transaction.atomic(durable=True)
 def thought_write(*, episode_id: UUID, token: int, index: int, thought: str) -> DurableEvent:
-    """Store the thought that a step owes. Raises Conflict where it owes none."""
+    """Store the missing thought of a step. Raises Conflict if none is missing."""
     episode = episode_lock(episode_id, token)
     step = episode.steps.filter(index=index, undoing__isnull=True, late_thought__isnull=True).first()
     if step is None or step.document.thought_timing != "owed":
@@ -164,7 +166,7 @@ def _proposals_close(episode: Episode) -> None:
 
 @transaction.atomic(durable=True)
 def proposals_add(*, episode_id: UUID, token: int, proposals: tuple[Offer, ...], policy: PolicyRef) -> DurableEvent:
-    """Store what is offered at the present step, in place of earlier offers; their tokens are told to nobody."""
+    """Store the proposals for the current step, replacing earlier ones. Their tokens are not published."""
     episode = episode_lock(episode_id, token)
     _proposals_close(episode)
     index = episode.steps.count()
@@ -191,7 +193,7 @@ def proposals_add(*, episode_id: UUID, token: int, proposals: tuple[Offer, ...],
 def proposals_withdraw(
     *, episode_id: UUID, token: int, reason: WithdrawalReason, observation: Observation | None = None
 ) -> DurableEvent:
-    """Void the pending offers; their rows stay. `observation` is the screen to act on from now on, where it changed."""
+    """Void the pending proposals; their rows stay. `observation` is the screen to act on from now on, if it changed."""
     episode = episode_lock(episode_id, token)
     _proposals_close(episode)
     event = ProposalsWithdrawn(version=episode.version + 1, reason=reason, observation=observation)
@@ -201,7 +203,7 @@ def proposals_withdraw(
 
 @transaction.atomic(durable=True)
 def proposal_mark(*, episode_id: UUID, token: int, proposal_id: str, mark: Mark | None) -> DurableEvent:
-    """Judge an offer. Raises NotFound."""
+    """Record the verdict on a proposal. Raises NotFound."""
     episode = episode_lock(episode_id, token)
     if not Proposal.objects.filter(episode=episode, key=proposal_id).update(mark=mark or ""):
         raise NotFound("There is no such proposal.", code="unknown_proposal")
@@ -211,7 +213,8 @@ def proposal_mark(*, episode_id: UUID, token: int, proposal_id: str, mark: Mark 
 
 
 def blob_add(*, episode_id: UUID, token: int, ref: BlobRef, data: bytes) -> None:
-    """Store bytes and let whoever sees this episode see them. Raises Invalid, TooLarge, RunnerFenced."""
+    """Store bytes and make them visible to everyone who may see this episode. Raises Invalid, TooLarge,
+    RunnerFenced."""
     blob_write(ref=ref, data=data)
     with transaction.atomic(durable=True):
         episode_lock(episode_id, token)
@@ -219,21 +222,21 @@ def blob_add(*, episode_id: UUID, token: int, ref: BlobRef, data: bytes) -> None
 
 
 def blob_upload(*, episode_id: UUID, ref: BlobRef, data: bytes) -> None:
-    """Store bytes a person brought, and let whoever sees this episode see them. Raises Invalid, TooLarge."""
+    """Store bytes that a person uploaded, visible to everyone who may see this episode. Raises Invalid, TooLarge."""
     blob_write(ref=ref, data=data)
     with transaction.atomic(durable=True):
         blob_link(episode_id=episode_id, ref=ref, data=data)
 
 
 def blob_link(*, episode_id: UUID, ref: BlobRef, data: bytes | None = None) -> None:
-    """Let whoever sees this episode see stored bytes. Runs inside the caller's transaction."""
+    """Make a stored blob visible to everyone who may see this episode. Runs inside the caller's transaction."""
     blob_record(ref=ref, data=data)
     _linked(episode_id, [ref])
 
 
 def blobs_link(*, episode_id: UUID, blobs: Mapping[BlobRef, bytes]) -> None:
-    """The same of several, whose bytes were written. Runs inside the caller's transaction."""
-    for ref in sorted(blobs, key=lambda ref: ref.sha256):  # in one order, so that two do not wait for each other
+    """Like `blob_link`, for several blobs that are already written. Runs inside the caller's transaction."""
+    for ref in sorted(blobs, key=lambda ref: ref.sha256):  # in a fixed order, to avoid deadlocks
         blob_record(ref=ref, data=blobs[ref])
     _linked(episode_id, blobs)
 

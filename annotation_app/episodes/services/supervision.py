@@ -1,4 +1,4 @@
-"""Supervisors help with an episode that runs: they write notes, and take control where help was asked for."""
+"""Supervisors help with running episodes: they write notes, and take control when help was requested."""
 
 from uuid import UUID
 
@@ -14,7 +14,7 @@ from annotation_app.notifications.services.notices import notice_create
 
 @transaction.atomic
 def supervisor_note_add(*, user: User, episode_id: UUID, text: str) -> SupervisorNote:
-    """Write a note that appears at the annotator's desk. Raises NotFound, Forbidden, and Conflict where the episode has
+    """Add a note that appears on the annotator's page. Raises NotFound, Forbidden, and Conflict if the episode has
     ended."""
     episode = _supervised_episode(user, episode_id)
     note = SupervisorNote.objects.create(episode=episode, author=user, text=text)
@@ -26,8 +26,8 @@ def supervisor_note_add(*, user: User, episode_id: UUID, text: str) -> Superviso
 
 @transaction.atomic
 def supervisor_control_take(*, user_id: int, episode_id: UUID) -> None:
-    """Record that a supervisor takes control of an episode; they cannot review it then. Raises NotFound, Forbidden, and
-    Conflict where the episode has ended or nobody asked for help."""
+    """Record that a supervisor takes control of an episode. They cannot review it afterwards. Raises NotFound,
+    Forbidden, and Conflict if the episode has ended or no help was requested."""
     user = User.objects.get(pk=user_id)
     episode = _supervised_episode(user, episode_id)
     if not episode.help_requested:

@@ -1,5 +1,5 @@
-"""Episodes that stop because of their pool or their person, not of themselves. Whoever drives one is fenced; the next
-runner completes the act that was under way, so that nothing is lost."""
+"""Stop episodes because of a change to their pool or their annotator. The process that drives one is fenced. The next
+runner completes the act that was running, so that no step is lost."""
 
 from uuid import UUID
 
@@ -20,7 +20,8 @@ REMOVED_FROM_POOL_MESSAGE = "You are not in this pool any more; the task went ba
 
 
 def pool_episodes_pause(*, pool_id: int, reason: str) -> int:
-    """Pause every running episode of a pool and say why; how many there were. Runs inside the caller's transaction."""
+    """Pause every running episode of a pool with this reason. Returns how many there were. Runs inside the caller's
+    transaction."""
     running = Episode.objects.filter(task__pool_id=pool_id, status__in=("running", "paused")).order_by("id")
     for episode_id in running.values_list("pk", flat=True):
         episode = episode_lock(episode_id)
@@ -39,7 +40,8 @@ def pool_episodes_pause(*, pool_id: int, reason: str) -> int:
 
 
 def pool_episodes_resume(*, pool_id: int, reason: str) -> None:
-    """Let the annotators of the episodes that were paused so go on. Runs inside the caller's transaction."""
+    """Allow annotators to resume the episodes that were paused for this reason. Runs inside the caller's
+    transaction."""
     paused = Episode.objects.filter(task__pool_id=pool_id, status="paused").order_by("id")
     for episode_id in paused.values_list("pk", flat=True):
         episode = episode_lock(episode_id)
@@ -49,7 +51,7 @@ def pool_episodes_resume(*, pool_id: int, reason: str) -> None:
 
 
 def unauthorized_episodes_withdraw(*, pool_id: int | None = None) -> int:
-    """End the open episodes of people who may not work in their pools any more, and give back what is kept for them;
+    """End the open episodes of people who may no longer work in their pools, and release their reserved tasks. Returns
     how many there were. Runs inside the caller's transaction."""
     held = Assignment.objects.filter(state__in=(AssignmentState.ACTIVE, AssignmentState.RETURNED))
     if pool_id is not None:
@@ -67,7 +69,7 @@ def unauthorized_episodes_withdraw(*, pool_id: int | None = None) -> int:
 
 @transaction.atomic(durable=True)
 def unauthorized_episodes_withdraw_all() -> int:
-    """The same for every pool."""
+    """Like `unauthorized_episodes_withdraw`, for every pool."""
     return unauthorized_episodes_withdraw()
 
 
@@ -80,7 +82,7 @@ def _assignment_withdraw(assignment: Assignment) -> bool:
 
 
 def episode_withdraw(episode_id: UUID, why: str) -> bool:
-    """End an open episode and give its task back; its steps are kept. Runs inside the caller's transaction."""
+    """End an open episode and return its task to the pool. Its steps are kept. Runs inside the caller's transaction."""
     episode = episode_lock(episode_id)
     if episode.status not in OPEN_STATUSES:
         return False
