@@ -1,1 +1,1 @@
-"""Evaluations as people read and compare them: reports on registered revisions, and finished benchmark runs."""
+"""Evaluations for reading and comparison: reports on registered revisions, and finished benchmark runs."""

@@ -1,4 +1,4 @@
-"""Evaluations over HTTP: researchers and admins read and compare, admins register and delete."""
+"""HTTP routes of evaluations. Researchers and admins read and compare; admins register and delete."""
 
 from typing import Annotated
 
@@ -29,7 +29,7 @@ def evaluations_list(request: HttpRequest) -> EvaluationPage:
 
 @router.post("/evaluations", response=RegisteredRun)
 def run_register(request: HttpRequest, body: RunRegistration) -> RegisteredRun:
-    """Register a benchmark run: its revision where that is new, and its report. Nothing is promoted."""
+    """Register a benchmark run: its revision if that is new, and its report. This promotes nothing."""
     return services.run_register(user=user_of(request), registration=body)
 
 
@@ -41,12 +41,12 @@ def evaluation_get(request: HttpRequest, evaluation_id: Id) -> EvaluationOut:
 
 @router.delete("/evaluations/{evaluation_id}", response={204: None})
 def evaluation_delete(request: HttpRequest, evaluation_id: Id) -> Status[None]:
-    """Delete a registered report on which nothing stands, or a benchmark run that does not run."""
+    """Delete a registered report that has no dependents, or a benchmark run that is not running."""
     services.evaluation_delete(user=user_of(request), evaluation_id=evaluation_id)
     return Status(204, None)
 
 
 @router.get("/evaluations/{evaluation_id}/against/{before_id}", response=EvaluationComparison)
 def evaluation_compare(request: HttpRequest, evaluation_id: Id, before_id: Id) -> EvaluationComparison:
-    """An evaluation against an earlier one, task by task and together."""
+    """Compare an evaluation with an earlier one, in total and by task."""
     return selectors.evaluations_compare(user=user_of(request), before=before_id, after=evaluation_id)

@@ -1,4 +1,4 @@
-"""What is shown of evaluations, and what registers one."""
+"""Schemas of evaluations and of their registration."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -21,17 +21,16 @@ EvaluationId = Annotated[
 
 
 class PageSize(FrozenModel):
-    """In which size the pages of an evaluation were shown. Its report does not say it, so two that are compared may
-    differ in it."""
+    """The page size of an evaluation. Its report does not contain it, so two compared reports may differ in it."""
 
     known: bool
     """False for a report whose run is not here."""
     size: str = ""
-    """Of every page, as `640x480` (pixels); empty: each task's own."""
+    """Size of every page, as `640x480` (pixels); empty: each task's own."""
 
 
 class EvaluationRow(FrozenModel):
-    """One evaluation in short."""
+    """A summary of one evaluation."""
 
     id: EvaluationId
     source: Literal["report", "run"]
@@ -43,18 +42,18 @@ class EvaluationRow(FrozenModel):
     tasks: int
     attempts: int
     successes: Rate | None
-    """Of all attempts; None where nothing counted."""
+    """Over all attempts; None if nothing counted."""
     pass_at: PassAt | None
     """At the largest k of its suites."""
     steps: float | None
-    """Mean number an attempt."""
+    """Mean number per attempt."""
     cost_usd: float | None
     run: str | None
-    """The benchmark run that it comes from, where known."""
+    """The benchmark run of the report, if known."""
 
 
 class EvaluationPage(FrozenModel):
-    """Evaluations, the newest first; a run whose report is registered is there once, as the report."""
+    """Evaluations, newest first. A run with a registered report is listed once, as the report."""
 
     items: tuple[EvaluationRow, ...]
     unreadable: tuple[str, ...]
@@ -62,7 +61,7 @@ class EvaluationPage(FrozenModel):
 
 
 class EvaluationCycle(FrozenModel):
-    """The flywheel's cycle whose gate an evaluation was made for."""
+    """The flywheel cycle whose gate an evaluation was made for."""
 
     id: UUID
     flywheel: str
@@ -75,21 +74,21 @@ class EvaluationOut(FrozenModel):
     row: EvaluationRow
     report: Evaluation
     decisions: tuple[GateOutcome, ...]
-    """What gates of pools said of it."""
+    """The decisions of pool gates on it."""
     revision: int | None
-    """The registered revision it is about; None where there is none of this name."""
+    """The registered revision that it is about; None if there is none with this name."""
     registered: EvaluationId | None
-    """Number of the registered report; None where it is not registered."""
+    """Number of the registered report; None if it is not registered."""
     cycle: EvaluationCycle | None
-    """None where no flywheel made it."""
+    """None if no flywheel made it."""
     judge_known: bool
-    """Whether the judge that scored some of it, if any, is one of this installation."""
+    """Whether the judge that scored some of it, if any, belongs to this installation."""
     can_delete: bool
     """Whether this person may delete it."""
 
 
 class EvaluationComparison(FrozenModel):
-    """Two evaluations, task by task and together."""
+    """Two evaluations, compared in total and by task."""
 
     before: EvaluationRow
     after: EvaluationRow
@@ -100,11 +99,11 @@ class EvaluationComparison(FrozenModel):
 
 
 class RunRegistration(FrozenModel):
-    """A benchmark run to register: its revision where that is new, and its report. Nothing is promoted."""
+    """A benchmark run to register: its revision if that is new, and its report. This promotes nothing."""
 
     run: RunName
     base_url: Address = ""
-    """Where the revision is served; needed where it is not registered yet, as `model` is."""
+    """Server address of the revision. Required if it is not registered yet, as is `model`."""
     model: ModelName | None = None
     checkpoint: Checkpoint = ""
     weight_version: WeightVersion = ""
@@ -117,4 +116,4 @@ class RegisteredRun(FrozenModel):
     new_revision: bool
     evaluation: EvaluationSummary
     new: bool
-    """Whether the report was not there before."""
+    """Whether the report is new."""

@@ -1,4 +1,4 @@
-"""Reading evaluations: registered reports from the database, results of benchmark runs from their folders."""
+"""Queries on evaluations: registered reports from the database, results of benchmark runs from their folders."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ from protocol.evaluation.statistics import wilson_rate
 
 RUN_PREFIX = "run:"
 MAX_ROWS = 200
-"""Registered reports that are listed, and runs; the newest."""
+"""How many registered reports are listed, and how many runs; the newest."""
 
 
 def evaluations_page(*, user: User) -> EvaluationPage:
@@ -72,8 +72,8 @@ def evaluation_out(*, user: User, evaluation_id: str) -> EvaluationOut:
 
 
 def reasons_against_deletion(evaluation: Evaluation) -> tuple[tuple[str, str], ...]:
-    """What stands on a registered report, as error codes with their messages: the decisions of gates, a flywheel's
-    cycle, and gates that compare later revisions with it."""
+    """What depends on a registered report, as error codes with messages: gate decisions, a flywheel's cycle, and gates
+    that compare later revisions with it."""
     found = [
         ("gate_decided", f"The decision of the gate of {decision.pool.name} stands on it.")
         for decision in GateDecision.objects.filter(evaluation=evaluation).select_related("pool")
@@ -102,7 +102,7 @@ def _may_delete(user: User, evaluation_id: str) -> bool:
 
 
 def evaluations_compare(*, user: User, before: str, after: str) -> EvaluationComparison:
-    """Two evaluations, task by task and together. Raises Forbidden and NotFound."""
+    """Two evaluations, compared in total and by task. Raises Forbidden and NotFound."""
     policies_reader_check(user)
     (before_row, old, _), (after_row, new, _) = _read(user, before), _read(user, after)
     found = compare_reports(new, old)
@@ -126,7 +126,7 @@ def evaluations_compare(*, user: User, before: str, after: str) -> EvaluationCom
 
 
 def _page_size(result: BenchmarkResult | None) -> PageSize:
-    """Of the run that a report is of, where that is known."""
+    """The page size of the run that produced a report, if known."""
     if result is None:
         return PageSize(known=False)
     match result.manifest.plan.get("size"):
@@ -150,7 +150,7 @@ def run_result(*, user: User, run: str) -> BenchmarkResult:
 
 
 def _read(user: User, evaluation_id: str) -> tuple[EvaluationRow, Report, Evaluation | None]:
-    """An evaluation's row and report; and its database row, where the id is of a registered report."""
+    """An evaluation's row and report, and its database row if the id is of a registered report."""
     if evaluation_id.startswith(RUN_PREFIX):
         name = evaluation_id.removeprefix(RUN_PREFIX)
         result = run_result(user=user, run=name)
@@ -207,7 +207,8 @@ def _row(
 
 
 def largest_pass_at(suites: Sequence[SuiteResult]) -> PassAt | None:
-    """Pass@k at the largest k that any suite has: the mean over all tasks attempted at least so often, each alike."""
+    """Pass@k at the largest k of any suite: the mean over all tasks with at least that many attempts, equally
+    weighted."""
     by_k: defaultdict[int, list[PassAt]] = defaultdict(list)
     for suite in suites:
         for point in suite.pass_at:

@@ -1,4 +1,4 @@
-"""Registering a benchmark run: its revision and its report."""
+"""Registration of benchmark runs: the revision and the report."""
 
 from django.db import transaction
 
@@ -24,14 +24,14 @@ from protocol.trajectory.proposals import PolicyRef
 
 
 def run_register(*, user: User, registration: RunRegistration) -> RegisteredRun:
-    """Register the revision that a run tried, where there is none of this name, and the run's report on it. Gates
-    judge the report, and none promotes: only a person does.
+    """Register the revision of a run, if there is none with this name, and the run's report on it. Gates judge the
+    report without promoting: only a person promotes.
 
     Raises:
-        Forbidden: The person is no admin.
+        Forbidden: The person is not an admin.
         NotFound: There is no such run, or it has not finished.
-        Invalid: It was not of one policy (`other_policy`), of no model (`not_a_model`), the policy had a harness that
-            a revision alone does not have (`with_harness`), or the revision is new and where it is served is missing
+        Invalid: It had several policies (`other_policy`), no model (`not_a_model`), a policy with a harness that
+            a revision alone does not have (`with_harness`), or the revision is new and its server is missing
             (`server_missing`).
     """
     policies_admin_check(user)
@@ -55,12 +55,12 @@ def run_register(*, user: User, registration: RunRegistration) -> RegisteredRun:
 
 @transaction.atomic(durable=True)
 def report_delete(*, user: User, evaluation_id: int) -> None:
-    """Delete a registered report. The benchmark run that it comes from, if any, stays and is listed as not registered.
+    """Delete a registered report. Its benchmark run, if any, stays and is listed as not registered.
 
     Raises:
-        Forbidden: The person is no admin.
+        Forbidden: The person is not an admin.
         NotFound: There is no such report.
-        Conflict: Something stands on it: a gate's decision (`gate_decided`), a flywheel's cycle (`cycle_gate`), or a
+        Conflict: Something depends on it: a gate's decision (`gate_decided`), a flywheel's cycle (`cycle_gate`), or a
             gate that compares new revisions with it (`gate_baseline`).
     """
     policies_admin_check(user)
@@ -78,8 +78,8 @@ def report_delete(*, user: User, evaluation_id: int) -> None:
 
 
 def evaluation_delete(*, user: User, evaluation_id: str) -> None:
-    """Delete a registered report, or a benchmark run by `run:` and its name. Raises as `report_delete` and
-    `run_delete` do."""
+    """Delete a registered report, or a benchmark run by `run:` and its name. Raises as `report_delete` and `run_delete`
+    do."""
     if evaluation_id.startswith(RUN_PREFIX):
         run_delete(user=user, name=evaluation_id.removeprefix(RUN_PREFIX))
     else:
@@ -87,12 +87,12 @@ def evaluation_delete(*, user: User, evaluation_id: str) -> None:
 
 
 def run_register_by(*, username: str, registration: RunRegistration) -> RegisteredRun:
-    """The same, by a user name. Raises NotFound too where no active user has this name."""
+    """Like `run_register`, by user name. Also raises NotFound if no active user has this name."""
     return run_register(user=person_by_username(username=username), registration=registration)
 
 
 def _revision_in(policy: PolicyRef, manifest: BenchmarkManifest, registration: RunRegistration) -> RevisionIn:
-    """The revision as the run asked it: its dialect, sampling, memory and prompt are those of the attempts."""
+    """The revision with the dialect, sampling, memory and prompt of the run's attempts."""
     sampling, memory, prompt = (manifest.plan.get(name) for name in ("sampling", "memory", "prompt"))
     if sampling is None:
         raise Invalid("Scripted experts attempted this run: there is no model to register.", code="not_a_model")
@@ -120,5 +120,6 @@ def _revision_in(policy: PolicyRef, manifest: BenchmarkManifest, registration: R
 
 
 def _non_default_sampling(sampling: SamplingParams) -> JsonObject:
-    """The parameters that differ from their defaults, without `n`: the number of candidates is a pool's setting."""
+    """The parameters that differ from their defaults, without `n`, because the number of candidates is a pool
+    setting."""
     return sampling.model_dump(mode="json", exclude_defaults=True, exclude={"n"})
