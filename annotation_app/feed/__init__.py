@@ -1,1 +1,1 @@
-"""Trajectories one at a time, in the order in which they became ready: what a trainer follows."""
+"""Feed of single trajectories, in the order in which they became ready. A trainer follows it."""

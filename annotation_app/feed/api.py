@@ -1,4 +1,4 @@
-"""The feed over HTTP, for researchers and admins and their programs."""
+"""HTTP routes of the feed, for researchers, admins and their programs."""
 
 from datetime import datetime
 from typing import Annotated
@@ -24,12 +24,12 @@ def feed_list(
     ready_since: datetime | None = None,
     after: ShortText | None = None,
 ) -> FeedPage:
-    """What became ready since, the oldest first."""
+    """Trajectories that became ready since the cursor, oldest first."""
     return selectors.feed_page(user=user_of(request), query=query, ready_since=ready_since, after=after)
 
 
 @router.get("/feed/{uuid:episode_id}", response={200: None})
 def feed_get(request: HttpRequest, episode_id: UUID) -> StreamingHttpResponse:
-    """One trajectory as a zip file: a folder as exports have it, with its manifest."""
+    """One trajectory as a zip file: a folder in the export format, with its manifest."""
     folder = selectors.trajectory_archive_write(user=user_of(request), episode_id=episode_id)
     return StreamingHttpResponse(selectors.trajectory_archive_stream(folder), content_type="application/zip")

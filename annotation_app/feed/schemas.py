@@ -1,4 +1,4 @@
-"""What the feed tells."""
+"""Schemas of the feed."""
 
 from datetime import datetime
 from uuid import UUID
@@ -7,17 +7,18 @@ from protocol.base import FrozenModel
 
 
 class FeedItem(FrozenModel):
-    """A trajectory, and when it became ready: finished, or decided on where the query asks for a decision."""
+    """A trajectory, and when it became ready: finished, or decided on if the query requires a decision."""
 
     id: UUID
     ready_at: datetime
 
 
 class FeedPage(FrozenModel):
-    """A page, the oldest first; `next` asks for the following one of this round, if any.
+    """A page, oldest first; `next` is the cursor of the following page in this round, if any.
 
-    Nothing that became ready before `settled` will be told that was not: the next round begins there. What became ready
-    after it is told again.
+    No trajectory that became ready before `settled` will still be added, so the next round begins there. Trajectories
+    that
+    became ready after it are delivered again.
     """
 
     items: tuple[FeedItem, ...]

@@ -1,4 +1,4 @@
-"""Reading what became ready, and one trajectory as a folder."""
+"""Queries for the feed, and one trajectory as a folder."""
 
 import shutil
 import tempfile
@@ -23,13 +23,13 @@ from annotation_app.feed.schemas import FeedItem, FeedPage
 
 PAGE_SIZE = 100
 SETTLE_TIME = timedelta(minutes=1)
-"""A change that was made so long ago has been stored, and its episode entered."""
+"""After this time a change has been stored, and its episode is in the catalogue."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def feed_page(*, user: User, query: Query, ready_since: datetime | None, after: str | None) -> FeedPage:
-    """Finished trajectories that a query means, in the order they became ready. Raises Forbidden, and Invalid for a
-    cursor nobody gave."""
+    """Finished trajectories that match a query, in the order in which they became ready. Raises Forbidden, and Invalid
+    for an invalid cursor."""
     exporter_check(user)
     settled = min(timezone.now() - SETTLE_TIME, catalogued_until())
     moment = "episode__finished_at" if query.review in (None, "pending") else "episode__reviewed_at"
@@ -49,8 +49,8 @@ def feed_page(*, user: User, query: Query, ready_since: datetime | None, after: 
 
 
 def trajectory_archive_write(*, user: User, episode_id: UUID) -> Path:
-    """A finished trajectory as a folder of its own in the canonical format; whoever sends it removes it. Raises
-    Forbidden, NotFound, and Conflict where a picture of it is lost."""
+    """Write a finished trajectory as a folder of its own in the canonical format. The caller removes it after sending.
+    Raises Forbidden, NotFound, and Conflict if one of its pictures is lost."""
     exporter_check(user)
     known = entries_matching(Query()).filter(pk=episode_id, episode__status="finished")
     entry = known.select_related("episode", "pool").first()
@@ -78,7 +78,7 @@ def trajectory_archive_write(*, user: User, episode_id: UUID) -> Path:
 
 
 async def trajectory_archive_stream(folder: Path) -> AsyncIterator[bytes]:
-    """The folder as one zip file; it is removed behind it."""
+    """The folder as one zip stream. The folder is removed afterwards."""
     try:
         async for chunk in stream_zip(create_zip(folder)):
             yield chunk
