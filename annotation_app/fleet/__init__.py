@@ -1,1 +1,1 @@
-"""What an admin sees of the machines, and does to them."""
+"""The admins' view of the machines, and their changes to them."""

@@ -1,4 +1,4 @@
-"""The fleet over HTTP, for admins."""
+"""HTTP routes of the fleet, for admins."""
 
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -22,13 +22,13 @@ Reason = Annotated[str, StringConstraints(min_length=1, max_length=500, strip_wh
 
 
 class WatchIn(FrozenModel):
-    """Which kind of picture to watch."""
+    """The kind of picture to watch."""
 
     kind: WatchableStream
 
 
 class ReclaimIn(FrozenModel):
-    """Why a machine is taken from its holder, who is told."""
+    """Why a machine is reclaimed. Its holder sees the reason."""
 
     reason: Reason
 
@@ -46,7 +46,7 @@ class WarmIn(FrozenModel):
 
 
 class QuotaIn(FrozenModel):
-    """A limit for one user or pool, or with `*` for each without one; None lifts it."""
+    """A limit for one user or pool, or with `*` for each without its own; None removes it."""
 
     scope: Literal["user", "pool"]
     name: Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
@@ -63,20 +63,20 @@ def fleet_get(request: HttpRequest) -> Fleet:
 def prepared_requests_list(
     request: HttpRequest, days: Annotated[int, Query(ge=1, le=366)] = 14
 ) -> list[PreparedRequestCost]:
-    """What prepared model requests cost, by day and pool: those that were sent while a person read."""
+    """Cost by day and pool of prepared model requests, which are sent while a person reads."""
     return list(services.prepared_costs(user=user_of(request), days=days))
 
 
 @router.get("/fleet/machines/{machine_id}/thumbnail", response={200: None})
 def machine_thumbnail(request: HttpRequest, machine_id: Name) -> HttpResponse:
-    """What the machine shows, small."""
+    """A small picture of the machine's screen."""
     data = services.thumbnail(user=user_of(request), machine_id=machine_id)
     return HttpResponse(data, content_type="image/jpeg", headers={"Cache-Control": "no-store"})
 
 
 @router.post("/fleet/machines/{machine_id}/tickets", response=TicketOut)
 def machine_watch(request: HttpRequest, machine_id: Name, body: WatchIn) -> TicketOut:
-    """A ticket for the live picture of a machine somebody works on."""
+    """A ticket for the live picture of a leased machine."""
     host = urlsplit(f"//{request.get_host()}").hostname or ""
     user = user_of(request)
     ticket, url = services.watch(user=user, machine_id=machine_id, kind=body.kind, host=host)
@@ -86,27 +86,27 @@ def machine_watch(request: HttpRequest, machine_id: Name, body: WatchIn) -> Tick
 
 @router.post("/fleet/machines/{machine_id}/reclaim", response={204: None}, auth=TOKEN_OR_SESSION_AUTH)
 def machine_reclaim(request: HttpRequest, machine_id: Name, body: ReclaimIn) -> Status[None]:
-    """Take a machine from its holder."""
+    """Reclaim a machine from its holder."""
     services.reclaim(user=user_of(request), machine_id=machine_id, reason=body.reason)
     return Status(204, None)
 
 
 @router.post("/fleet/hosts/{host}/draining", response={204: None}, auth=TOKEN_OR_SESSION_AUTH)
 def host_drain(request: HttpRequest, host: Name, body: DrainIn) -> Status[None]:
-    """Empty a host, or let it be filled again."""
+    """Drain a host, or undo that."""
     services.drain(user=user_of(request), host=host, draining=body.draining)
     return Status(204, None)
 
 
 @router.post("/fleet/images/{image}/warm", response={204: None}, auth=TOKEN_OR_SESSION_AUTH)
 def image_warm(request: HttpRequest, image: Name, body: WarmIn) -> Status[None]:
-    """How many machines of an image stand ready."""
+    """Set how many machines of an image are kept ready."""
     services.warm(user=user_of(request), image=image, count=body.count)
     return Status(204, None)
 
 
 @router.post("/fleet/quotas", response={204: None}, auth=TOKEN_OR_SESSION_AUTH)
 def quota_set(request: HttpRequest, body: QuotaIn) -> Status[None]:
-    """How many machines a user or a pool may hold at once."""
+    """Set how many machines a user or a pool may hold at once."""
     services.quota_set(user=user_of(request), scope=body.scope, name=body.name, limit=body.limit)
     return Status(204, None)

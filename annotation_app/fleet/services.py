@@ -1,4 +1,4 @@
-"""The fleet through the bridge: what is there now, and an admin's changes, each in the audit log."""
+"""The fleet as the bridge reports it, and an admin's changes. Each change is in the audit log."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -29,14 +29,14 @@ from vm_bridge.fleet import HostInfo, ImageInfo, LostMachine, MachineInfo, Machi
 
 WatchableStream = Literal["webrtc", "vnc", "stills"]
 EACH = "*"
-"""The name of a quota for all without one of their own."""
+"""The name of the default quota."""
 LEASING_PROGRAMS = frozenset({"environment", "rollout", "sandbox"})
 """The names under which programs of `agent_backend` lease machines."""
 T = TypeVar("T")
 
 
 class FleetMachine(FrozenModel):
-    """One machine, and who has it."""
+    """One machine and its holder."""
 
     id: str
     kind: MachineKind | None
@@ -51,21 +51,21 @@ class FleetMachine(FrozenModel):
     expires_at: datetime | None
     last_act: datetime | None
     cpu_share: float | None
-    """Of one core."""
+    """Fraction of one core."""
     memory_bytes: int | None
     watchable: bool
-    """Whether it has a picture that an admin may look at now."""
+    """Whether it has a picture that an admin may view now."""
 
 
 class MissingImage(FrozenModel):
-    """A machine image that pools need and no host makes: their episodes cannot begin."""
+    """A machine image that pools need and no host provides. Their episodes cannot begin."""
 
     image: str
     pools: tuple[str, ...]
 
 
 class Fleet(FrozenModel):
-    """Everything at `at`; parts of it may be some milliseconds apart."""
+    """The fleet at `at`. Parts of it may differ by some milliseconds."""
 
     at: datetime
     machines: tuple[FleetMachine, ...]
@@ -78,13 +78,13 @@ class Fleet(FrozenModel):
 
 
 def fleet_now(*, user: User) -> Fleet:
-    """Raises Forbidden, Conflict when the bridge does not answer."""
+    """The current state. Raises Forbidden, and Conflict when the bridge does not answer."""
     fleet = _query_as_admin(user, _fetch_fleet)
     return fleet.model_copy(update={"missing": missing_images(fleet.hosts)})
 
 
 def prepared_costs(*, user: User, days: int) -> tuple[PreparedRequestCost, ...]:
-    """What prepared requests cost by day and pool, for `days` days with today. Raises Forbidden."""
+    """Cost of prepared requests by day and pool, for the last `days` days including today. Raises Forbidden."""
     if not user.has_role(Role.ADMIN):
         raise Forbidden("Machines are for admins.")
     today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
@@ -92,15 +92,16 @@ def prepared_costs(*, user: User, days: int) -> tuple[PreparedRequestCost, ...]:
 
 
 def missing_images(hosts: Iterable[HostInfo], *, waiting: bool = False) -> tuple[MissingImage, ...]:
-    """The images that no host makes, of pools that may give out tasks; with `waiting` of those where tasks wait."""
+    """Images that no host provides, of pools that may assign tasks. With `waiting`, only of those with waiting
+    tasks."""
     made = {image for host in hosts for image in host.images}
     needed = pools_by_image(waiting=waiting).items()
     return tuple(MissingImage(image=image, pools=tuple(pools)) for image, pools in needed if image not in made)
 
 
 def hosts_now(*, within: float) -> tuple[HostInfo, ...]:
-    """The places that make machines, for checks of the platform itself. Raises Conflict when the bridge does not
-    answer, TimeoutError when not in so many seconds."""
+    """The machine hosts, for checks of the platform itself. Raises Conflict when the bridge does not answer, and
+    TimeoutError when it takes longer than the timeout."""
 
     async def soon(fleet: FleetClient) -> tuple[HostInfo, ...]:
         async with asyncio.timeout(within):
@@ -110,7 +111,7 @@ def hosts_now(*, within: float) -> tuple[HostInfo, ...]:
 
 
 def thumbnail(*, user: User, machine_id: str) -> bytes:
-    """A small JPEG of what a machine shows. Raises Forbidden, NotFound, Conflict."""
+    """A small JPEG of a machine's screen. Raises Forbidden, NotFound, Conflict."""
 
     async def look(fleet: FleetClient) -> bytes:
         return await fleet.thumbnail(await _get_machine(fleet, machine_id))
@@ -136,7 +137,7 @@ def watch(*, user: User, machine_id: str, kind: WatchableStream, host: str) -> t
 
 
 def reclaim(*, user: User, machine_id: str, reason: str) -> None:
-    """Take a machine from its holder, who is told why. Raises Forbidden, NotFound, Conflict."""
+    """Reclaim a machine from its holder, who is notified with the reason. Raises Forbidden, NotFound, Conflict."""
 
     async def take(fleet: FleetClient) -> MachineInfo:
         machine = await _get_machine(fleet, machine_id)
@@ -150,13 +151,13 @@ def reclaim(*, user: User, machine_id: str, reason: str) -> None:
 
 
 def drain(*, user: User, host: str, draining: bool) -> None:
-    """Empty a host as its leases end, or let it be filled again. Raises Forbidden, NotFound, Conflict."""
+    """Drain a host as its leases end, or undo that. Raises Forbidden, NotFound, Conflict."""
     _query_as_admin(user, lambda fleet: fleet.set_draining(host, draining=draining))
     _audit(user, "host.drain" if draining else "host.undrain", f"host:{host}")
 
 
 def warm(*, user: User, image: str, count: int) -> None:
-    """Keep so many machines of an image ready. Raises Forbidden, NotFound, Conflict."""
+    """Keep this many machines of an image ready. Raises Forbidden, NotFound, Conflict."""
 
     async def keep(fleet: FleetClient) -> None:
         if image not in {known.name for known in await fleet.images()}:
@@ -168,8 +169,8 @@ def warm(*, user: User, image: str, count: int) -> None:
 
 
 def quota_set(*, user: User, scope: Literal["user", "pool"], name: str, limit: int | None) -> None:
-    """Set or lift a limit. Raises Forbidden, Conflict, and NotFound where a limit is for a name that no one has: it
-    would limit nothing. A limit can be lifted for any name."""
+    """Set or remove a limit. Raises Forbidden, Conflict, and NotFound for a limit on an unknown name, which would limit
+    nothing. A limit can be removed for any name."""
     if user.has_role(Role.ADMIN) and limit is not None and not _holds_machines(scope, name):
         raise NotFound(f"There is no {'person' if scope == 'user' else 'pool'} with this name.", field="name")
     _query_as_admin(user, lambda fleet: fleet.set_quota(Quota(scope=scope, name=name, limit=limit)))
@@ -177,7 +178,7 @@ def quota_set(*, user: User, scope: Literal["user", "pool"], name: str, limit: i
 
 
 def _holds_machines(scope: Literal["user", "pool"], name: str) -> bool:
-    """Whether machines may be leased for this name: of a person, a pool, or a program that leases by itself."""
+    """Whether this name may lease machines: of a person, a pool, or a program that leases by itself."""
     if name == EACH:
         return True
     if scope == "pool":
@@ -186,14 +187,14 @@ def _holds_machines(scope: Literal["user", "pool"], name: str) -> bool:
 
 
 def _query_as_admin(user: User, question: Callable[[FleetClient], Awaitable[T]]) -> T:
-    """What the bridge answers an admin. Raises Forbidden, NotFound, Conflict."""
+    """Query the bridge as an admin. Raises Forbidden, NotFound, Conflict."""
     if not user.has_role(Role.ADMIN):
         raise Forbidden("Machines are for admins.")
     return _query_fleet(question)
 
 
 def _query_fleet(question: Callable[[FleetClient], Awaitable[T]]) -> T:
-    """What the bridge answers. Raises NotFound, Conflict."""
+    """Query the bridge. Raises NotFound, Conflict."""
 
     async def query() -> T:
         async with BridgeClient(settings.ENV.bridge_url, settings.ENV.bridge_master) as bridge:
@@ -213,7 +214,7 @@ async def _fetch_fleet(fleet: FleetClient) -> Fleet:
     task = asyncio.ensure_future
     first = task(fleet.machines()), task(fleet.hosts()), task(fleet.images())
     others = task(fleet.queue()), task(fleet.losses()), task(fleet.quotas())
-    # Where one fails the others are heard to their end too: their connections must not outlive the client.
+    # If one fails, still wait for the others: their connections must not outlive the client.
     await asyncio.wait((*first, *others))
     for failed in [one.exception() for one in (*first, *others)]:
         if failed is not None:
@@ -240,7 +241,7 @@ async def _get_machine(fleet: FleetClient, machine_id: str) -> MachineInfo:
 
 
 def _notify_annotator(session: str | None, reason: str) -> None:
-    """Let the annotator of the episode that had the machine know why it is gone."""
+    """Notify the annotator of the episode that had the machine."""
     try:
         episode = Episode.objects.select_related("annotator").filter(pk=UUID(session or "")).first()
     except ValueError:
