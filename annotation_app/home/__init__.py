@@ -1,1 +1,1 @@
-"""Everything that needs the attention of reviewers, researchers and admins, in one response."""
+"""The home page: everything that needs the attention of reviewers, researchers and admins, in one response."""

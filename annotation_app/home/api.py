@@ -13,5 +13,5 @@ router = Router(tags=["home"], auth=TOKEN_OR_SESSION_AUTH)
 
 @router.get("/home", response=Home)
 def home_get(request: HttpRequest) -> Home:
-    """What needs this person's attention, and the figures of the last day."""
+    """What needs the caller's attention, and the figures of the last day."""
     return home_page(user=user_of(request))

@@ -1,4 +1,4 @@
-"""What the home page shows."""
+"""Schemas of the home page."""
 
 from datetime import datetime
 from typing import Literal
@@ -12,22 +12,22 @@ Job = Literal["export", "import", "probe", "judge"]
 
 class _Item(FrozenModel):
     subject: str = ""
-    """Name of its pool, policy or person; empty where it is about several or none."""
+    """Name of its pool, policy or person; empty if it concerns several or none."""
     since: datetime | None = None
 
 
 class HelpAsked(_Item):
-    """An annotator, or the policy in their episode, asks for help."""
+    """An annotator, or the policy in their episode, requests help."""
 
     kind: Literal["help"] = "help"
     episode: str
     instruction: str
     message: str
-    """What they need help with; empty where the policy asked."""
+    """What they need help with; empty if the policy requested it."""
 
 
 class MoreHelpAsked(_Item):
-    """How many more episodes ask for help."""
+    """How many more episodes request help."""
 
     kind: Literal["more_help"] = "more_help"
     count: int
@@ -60,13 +60,13 @@ class PartFailed(_Item):
 
 
 class HealthUnknown(_Item):
-    """No health check ran for minutes: the scheduler or the worker is gone."""
+    """No health check ran for minutes: the scheduler or the worker is down."""
 
     kind: Literal["health_unknown"] = "health_unknown"
 
 
 class PolicyOverridden(_Item):
-    """A proposing revision that people override more often than before, by more than chance."""
+    """A proposing revision that people override significantly more often than before."""
 
     kind: Literal["policy_overridden"] = "policy_overridden"
     before: Rate
@@ -74,7 +74,7 @@ class PolicyOverridden(_Item):
 
 
 class PolicyDegraded(_Item):
-    """A probe found something wrong with a model that proposes."""
+    """A probe found a fault in a model that proposes."""
 
     kind: Literal["policy_degraded"] = "policy_degraded"
     detail: str
@@ -129,7 +129,7 @@ HomeItem = (
 
 
 class Hour(FrozenModel):
-    """One hour's acts, and the share of overrides among decisions with proposals at hand."""
+    """One hour's acts, and the share of overrides among decisions with proposals available."""
 
     at: datetime
     acts: int
@@ -142,4 +142,4 @@ class Home(FrozenModel):
     at: datetime
     items: tuple[HomeItem, ...]
     hours: tuple[Hour, ...]
-    """Every hour of the last day, first to last; the last one has not ended."""
+    """Every hour of the last day, in order; the last one has not ended."""

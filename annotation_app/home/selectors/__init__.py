@@ -1,4 +1,4 @@
-"""Items of the home page: one query a kind, or figures cached a minute ago."""
+"""Items of the home page: one query for each kind, or figures that are cached for a minute."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
@@ -49,9 +49,9 @@ DAY = timedelta(days=1)
 RECENT = timedelta(days=3)
 """How long failed jobs and failed gates are shown."""
 MAX_HELP, MAX_REVIEWS, MAX_ITEMS = 5, 1_000, 20
-"""Episodes listed one by one, reviews counted, and items of any other kind."""
+"""Most episodes listed singly, reviews counted, and items of any other kind."""
 HEALTH_TIMEOUT = timedelta(minutes=5)
-"""Health checks run every minute; after so long without one, the scheduler or the worker is gone."""
+"""Health checks run every minute. After this time without one, the scheduler or the worker is down."""
 URGENT_WARNINGS: frozenset[Problem] = frozenset(
     {
         *("disk_filling", "queue_old", "connections_short", "memory_short", "backup_old", "not_heard", "too_slow"),
@@ -113,7 +113,7 @@ def _reviews(user: User) -> Iterator[HomeItem]:
 
 
 def _parts(now: datetime) -> Iterator[HomeItem]:
-    """From the last health check: a new one takes seconds."""
+    """Results of the last health check. A new check takes seconds."""
     try:
         known = last_checks()
     except RedisError as error:
@@ -124,7 +124,7 @@ def _parts(now: datetime) -> Iterator[HomeItem]:
     at, checks = known
     uptime = uptime_seconds()
     if uptime < HEARTBEAT_TIMEOUT_SECONDS and (now - at).total_seconds() > uptime:
-        return  # these checks are of before the start; the next are due soon
+        return  # these checks are from before the start; the next are due soon
     if now - at > HEALTH_TIMEOUT:
         yield HealthUnknown(since=at)
         return
@@ -155,7 +155,7 @@ def _degraded(user: User) -> Iterator[HomeItem]:
 
 
 class _PoolState(NamedTuple):
-    """A pool, its waiting tasks, its pace, and the revisions that propose there."""
+    """A pool, its waiting tasks, its rate, and the revisions that propose there."""
 
     name: str
     is_open: bool
@@ -165,7 +165,7 @@ class _PoolState(NamedTuple):
 
 
 def _pool_states(now: datetime) -> list[_PoolState]:
-    """Every pool but those for practice. Waiting tasks are counted only where an episode finished in the last day."""
+    """Every pool except those for practice. Waiting tasks are counted only if an episode finished in the last day."""
     done = _counts(Episode.objects.filter(status="finished", finished_at__gte=now - DAY), "task__pool")
     waiting = _counts(Task.objects.filter(pool__in=done, state=TaskState.WAITING), "pool")
     proposing = [f"{who}__{column}" for who in ("policy", "canary") for column in ("name", "revision", "scripted")]
@@ -177,13 +177,13 @@ def _pool_states(now: datetime) -> list[_PoolState]:
 
 
 def _labels(*revisions: Any) -> tuple[str, ...]:
-    """The labels of revisions, given as name, revision and whether it is a script; scripts are left out."""
+    """The labels of revisions, given as name, revision and whether it is a script. Scripts are left out."""
     named = (revisions[:3], revisions[3:])
     return tuple(f"{name} {revision}" for name, revision, scripted in named if name is not None and not scripted)
 
 
 def _pools_dry(pools: Iterable[_PoolState]) -> Iterator[HomeItem]:
-    """Pools that run out of tasks within a day, at the pace of the last day."""
+    """Pools that run out of tasks within a day, at the rate of the last day."""
     dry = (pool for pool in pools if pool.is_open and pool.waiting < pool.done_last_day)
     for pool in sorted(dry, key=lambda pool: (pool.waiting, pool.name))[:MAX_ITEMS]:
         yield PoolRunsDry(subject=pool.name, waiting=pool.waiting, done_last_day=pool.done_last_day)
@@ -194,8 +194,8 @@ def _counts(found: QuerySet[Any], by: str) -> dict[Any, int]:
 
 
 def _gates(now: datetime) -> Iterator[HomeItem]:
-    """Each pool's last gate decision, where the revision failed or an admin has to promote it; none of a revision
-    that is retired since."""
+    """Each pool's last gate decision, if the revision failed or an admin has to promote it. Decisions on a revision
+    that was retired since are left out."""
     newest = GateDecision.objects.order_by("pool_id", "-id").distinct("pool_id")
     columns = ("passed", "promoted", "active_id", "pool__policy_id", "pool__name", "created_at")
     revision = [f"evaluation__revision__{column}" for column in ("name", "revision", "retired_at")]
@@ -237,7 +237,8 @@ JOB_COLUMNS = ("job", "about", "error", "ended")
 def _failed(
     model: type[Model], job: Job, since: datetime, same: tuple[str, ...], user: User | None, *, subject: str
 ) -> QuerySet[Any, tuple[Any, ...]]:
-    """The failed jobs of a table, but for those followed by a done job with the same values in the columns `same`."""
+    """The failed jobs of a table. Those followed by a done job with the same values in the columns `same` are left
+    out."""
     jobs = model._default_manager
     later = jobs.filter(status="done", created_at__gt=OuterRef("created_at"), **{each: OuterRef(each) for each in same})
     failed = jobs.filter(~Exists(later), status="failed", finished_at__gte=since)

@@ -1,4 +1,4 @@
-"""The last day's acts by hour and policy, counted once a minute and shared by all people."""
+"""The last day's acts by hour and policy, cached for a minute and shared by all people."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -18,14 +18,14 @@ from protocol.evaluation.statistics import wilson_rate
 
 HOURS = 24
 RECENT_HOURS = 6
-"""The last hours, which are compared with those before them."""
+"""The most recent hours, which are compared with those before them."""
 MIN_DECISIONS = 20
-"""The least number of decisions in either span for a comparison."""
+"""The least number of decisions in either period for a comparison."""
 CACHE_KEY, CACHE_SECONDS = "home:hours", 60
 
 
 class PolicyHour(NamedTuple):
-    """The acts of an hour where this policy proposed (empty: none did)."""
+    """The acts of an hour with proposals by this policy (empty: without proposals)."""
 
     at: datetime
     policy: str
@@ -35,7 +35,7 @@ class PolicyHour(NamedTuple):
 
 
 def policy_hours(now: datetime) -> tuple[PolicyHour, ...]:
-    """The rows of the last day, in no order. Practice does not count. Without Redis they are counted every time."""
+    """The rows of the last day, unordered. Practice does not count. Without Redis they are counted every time."""
     known: list[tuple[str, str, int, int, int]] | None = None
     with suppress(RedisError):
         known = cache.get(CACHE_KEY)
@@ -53,12 +53,12 @@ def policy_hours(now: datetime) -> tuple[PolicyHour, ...]:
 
 
 def first_hour(now: datetime) -> datetime:
-    """When the first of the hours begins."""
+    """The start of the first hour."""
     return now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=HOURS - 1)
 
 
 def hours_of(rows: Iterable[PolicyHour], now: datetime) -> tuple[Hour, ...]:
-    """Every hour, those without work too."""
+    """Every hour, including those without work."""
     acts: defaultdict[datetime, int] = defaultdict(int)
     judged, refused = acts.copy(), acts.copy()
     for row in rows:
@@ -72,8 +72,8 @@ def hours_of(rows: Iterable[PolicyHour], now: datetime) -> tuple[Hour, ...]:
 def policies_overridden(
     rows: Iterable[PolicyHour], proposing: Iterable[str], now: datetime
 ) -> Iterator[PolicyOverridden]:
-    """Proposing policies (by label) that are overridden more in the last hours than before, by more than chance: the
-    intervals of the two rates do not meet."""
+    """Proposing policies (by label) that are overridden significantly more in the last hours than before: the
+    confidence intervals of the two rates do not overlap."""
     since = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=RECENT_HOURS - 1)
     by_policy: defaultdict[str, list[PolicyHour]] = defaultdict(list)
     for row in rows:
