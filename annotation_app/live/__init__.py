@@ -1,1 +1,1 @@
-"""The annotation desk: sockets, runners, and the one place where the layers are joined."""
+"""Live annotation: sockets and runners. This package connects the other layers."""

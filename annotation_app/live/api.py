@@ -1,4 +1,4 @@
-"""What the desk and the queue ask over HTTP."""
+"""HTTP routes of the annotation page and the queue."""
 
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -25,7 +25,7 @@ router = Router(tags=["desk"])
 
 
 class Queue(FrozenModel):
-    """What a person has open, what came back to them, what they ended last, and what waits."""
+    """A person's open, returned and recently ended episodes, and what waits."""
 
     current: tuple[EpisodeSummary, ...]
     returned: tuple[EpisodeSummary, ...]
@@ -34,7 +34,7 @@ class Queue(FrozenModel):
 
 
 class NextIn(FrozenModel):
-    """Which pool to take from, or `after` which episode: that one's. Practice tasks come only when asked for."""
+    """The pool to claim from, or `after`, an episode whose pool to claim from. Practice tasks come only on request."""
 
     pool_id: Annotated[int, Field(ge=1)] | None = None
     after: UUID | None = None
@@ -48,13 +48,13 @@ class NextOut(FrozenModel):
 
 
 class TicketIn(FrozenModel):
-    """Which kind of stream the ticket is for."""
+    """The kind of stream that the ticket is for."""
 
     kind: Literal["webrtc", "vnc", "stills", "terminal"]
 
 
 class PreviewIn(FrozenModel):
-    """Which web program of the machine the ticket is for, and which page of it is opened."""
+    """The web program of the machine that the ticket is for, and the page to open."""
 
     kind: Literal["proxy"]
     port: Annotated[int, Field(ge=1, le=65_535)]
@@ -62,13 +62,14 @@ class PreviewIn(FrozenModel):
 
 
 class ProgramIn(FrozenModel):
-    """That a program of one's own is to speak to the machine's browser."""
+    """A request to connect the caller's own program to the machine's browser."""
 
     kind: Literal["cdp"]
 
 
 class TicketOut(FrozenModel):
-    """A single-use ticket, where to redeem it, for how long it holds (seconds), and which servers help WebRTC there."""
+    """A single-use ticket, where to redeem it, its lifetime (seconds), and the STUN and TURN servers for WebRTC
+    there."""
 
     ticket: str
     url: str
@@ -78,7 +79,7 @@ class TicketOut(FrozenModel):
 
 @router.get("/queue", response=Queue, auth=TOKEN_OR_SESSION_AUTH)
 def queue_get(request: HttpRequest) -> Queue:
-    """The queue page."""
+    """The content of the queue page."""
     user = user_of(request)
     return Queue(
         current=selectors.episodes_current(user=user),
@@ -90,7 +91,7 @@ def queue_get(request: HttpRequest) -> Queue:
 
 @router.post("/queue/next", response=NextOut)
 def queue_next(request: HttpRequest, body: NextIn) -> NextOut:
-    """Go on with what is open, else claim the next task."""
+    """Resume the open episode, else claim the next task."""
     user, pool_id = user_of(request), body.pool_id
     if pool_id is None and body.after is not None:
         pool_id = selectors.episode_of(user=user, episode_id=body.after).task.pool_id
@@ -100,16 +101,17 @@ def queue_next(request: HttpRequest, body: NextIn) -> NextOut:
 
 @router.get("/episodes/{uuid:episode_id}", response=Snapshot, auth=TOKEN_OR_SESSION_AUTH)
 def episode_snapshot(request: HttpRequest, episode_id: UUID, steps: bool = True) -> Snapshot:
-    """The whole state; `control` is a matter of sockets, so it says nothing here. `steps=false` leaves out the
-    steps, for a page that reads them from the trajectory."""
+    """A snapshot of the whole state. `control` depends on the socket, so it carries no information here. `steps=false`
+    leaves out the steps, for a page that reads them from the trajectory."""
     selectors.episode_of(user=user_of(request), episode_id=episode_id)
     return Snapshot(state=trajectories.episode_state(episode_id=episode_id, with_steps=steps), control="nobody")
 
 
 @router.post("/episodes/{uuid:episode_id}/tickets", response=TicketOut)
 def ticket_make(request: HttpRequest, episode_id: UUID, body: TicketIn | PreviewIn | ProgramIn) -> TicketOut:
-    """A ticket for the live picture, for the live terminals, for a web program of the machine, or for a program that
-    speaks to its browser. The programs are for who steers the episode: what they do changes the machine."""
+    """A ticket for the live picture, the live terminals, a web program of the machine, or a program that connects to
+    its browser. The two kinds for programs require the right to act in the episode, because programs change the
+    machine."""
     user = user_of(request)
     selectors.episode_of(user=user, episode_id=episode_id)
     host = urlsplit(f"//{request.get_host()}").hostname or ""

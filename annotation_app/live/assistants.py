@@ -1,34 +1,34 @@
-"""Which commands of an episode came from a supervisor, so that what they did is stored under their pseudonym."""
+"""Maps an episode's commands to the supervisors who sent them, so that steps are stored under their pseudonyms."""
 
 from collections import OrderedDict
 from dataclasses import dataclass
 
 MAX_COMMANDS = 5_000
-"""Commands that are remembered; a takeover's gesture has at most half as many."""
+"""How many commands are remembered. A takeover's gesture has at most half as many."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assistant:
-    """A supervisor who has control. `user_id` is None where only the pseudonym is known, as after a restart."""
+    """A supervisor who has control. `user_id` is None if only the pseudonym is known, as after a restart."""
 
     pseudonym: str
     user_id: int | None = None
 
 
 class AssistantCommands:
-    """The commands of supervisors, by their id; those of the annotator are not here."""
+    """The supervisors' commands, by command id. The annotator's commands are not included."""
 
     def __init__(self) -> None:
         self._assistants: OrderedDict[str, Assistant] = OrderedDict()
 
     def note(self, command_id: str, assistant: Assistant) -> None:
-        """Remember who sent a command; the oldest are forgotten."""
+        """Remember who sent a command. The oldest entries are evicted."""
         self._assistants[command_id] = assistant
         while len(self._assistants) > MAX_COMMANDS:
             self._assistants.popitem(last=False)
 
     def follow(self, earlier: str, later: str) -> None:
-        """Remember that a command goes on with an earlier one, as the next action of the same reply does."""
+        """Credit a follow-up command, such as the next action of the same reply, to the sender of the earlier one."""
         if (assistant := self._assistants.get(earlier)) is not None:
             self.note(later, assistant)
 

@@ -1,4 +1,4 @@
-"""The desk's socket: parses commands and passes them on, passes events down; no logic."""
+"""The WebSocket of the annotation page. It parses commands, passes them on, and sends events; it holds no logic."""
 
 import asyncio
 import re
@@ -32,9 +32,9 @@ from protocol.messages.events import (
 
 NOT_SIGNED_IN, FORBIDDEN, EPISODE_NOT_FOUND, FLOODING, TOO_SLOW = 4401, 4403, 4404, 4429, 1013
 MESSAGE_LIMIT_CHARACTERS = 2 * 1024 * 1024
-"""Longest command (characters): the largest file one action may write, and room for its escapes."""
+"""Longest command (characters): the largest file that one action may write, plus room for its escapes."""
 OUTBOX_LIMIT = 1_024
-"""Events that may wait for a slow reader before it must connect again."""
+"""Events that may be queued for a slow reader before it must reconnect."""
 OUT_OF_ORDER_MESSAGE = "An earlier command of this page found no room; it comes first."
 COMMAND_ID_PATTERN = re.compile(r'"command_id"\s*:\s*"([A-Za-z0-9_-]{8,64})"')
 
@@ -45,7 +45,7 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
     room: EpisodeRoom | None = None
 
     async def __call__(self, *connection: Any) -> None:
-        """However a socket ends, by an exception too, nothing of it stays behind."""
+        """Serve the socket. Cleanup runs however it ends, including by an exception."""
         self.exit_stack = AsyncExitStack()
         source_begin("browser")
         async with self.exit_stack:
@@ -74,7 +74,7 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
         await self._join()
 
     async def _close_if_revoked(self) -> None:
-        """Send somebody away who signed out or lost the right to sit here."""
+        """Close the socket of a person who signed out or lost access to this episode."""
         code = await run_in_db_thread(
             _revocation_code,
             session=self.scope["session"].session_key,
@@ -87,7 +87,7 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
             await self.close(code)
 
     async def _join(self) -> None:
-        """Hear first and read then: an event in between is an old one, never a lost one."""
+        """Subscribe before reading the snapshot, so that an event in between is a duplicate and never lost."""
         self.version = 0
         self.bucket, self.order = TokenBucket(), CommandOrder()
         self.close_code: int | None = None
@@ -103,7 +103,7 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
         writer = asyncio.create_task(self._write(self.room))
         self.exit_stack.callback(writer.cancel)
 
-    # --- up
+    # --- from the client
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         if self.room is None or self.close_code is not None:
@@ -134,14 +134,14 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
             return Rejected(command_id=_command_id_of(text), code="invalid", message=_validation_message(error))
 
     def _reject_flood(self, text: str | None) -> None:
-        """Refuse a command by its name; after too many the socket ends, once what waits has been sent."""
+        """Refuse a command by its name. After too many refusals, flush the queue and close the socket."""
         name = _command_id_of(text[:MESSAGE_LIMIT_CHARACTERS]) if text else None
         self._send_event(Rejected(command_id=name, code="flooding", message="Too many commands; slow down."))
         if self.bucket.rejected > MAX_REJECTIONS:
             self.close_code = FLOODING
             self.outbox_ready.set()
 
-    # --- down
+    # --- to the client
 
     def _send_event(self, event: Event) -> None:
         if isinstance(event, Rejected) and event.code in RETRYABLE_CODES:
@@ -152,7 +152,7 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
         self._put(None)
 
     def _deliver(self, text: str | None, version: int | None) -> None:
-        """Pass an event on; where only its version is told, a snapshot if that is news."""
+        """Send an event. If only a version arrives, send a snapshot if that version is new."""
         if text is None and (version or 0) <= self.version:
             return
         self.version = max(self.version, version or 0)
@@ -164,7 +164,7 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
         self.outbox_ready.set()
 
     async def _write(self, room: EpisodeRoom) -> None:
-        """Send what waits, in order; None stands for a snapshot of that moment."""
+        """Send queued events in order. None stands for a snapshot of that moment."""
         while len(self.outbox) < OUTBOX_LIMIT:
             while self.outbox:
                 text = self.outbox.popleft()
@@ -183,24 +183,24 @@ class EpisodeConsumer(AsyncWebsocketConsumer):
     # --- from other processes
 
     async def episode_event(self, message: ChannelMessage) -> None:
-        """An event another process published; our own was heard directly."""
+        """An event that another process published. Events of this process are delivered directly."""
         if message["origin"] != PROCESS_ID:
             self._deliver(message["text"], message["version"])
 
     async def episode_moved(self, message: dict[str, Any]) -> None:
-        """Another process drives this episode now."""
+        """Another process now drives this episode."""
         if message["origin"] != PROCESS_ID:
             registry.driver_moved(self.episode_id)
 
 
 def _command_id_of(text: str) -> str | None:
-    """The `command_id` of a text that is not read as a command."""
+    """The `command_id` of a text that is not parsed as a command."""
     named = COMMAND_ID_PATTERN.search(text)
     return named and named[1]
 
 
 def _revocation_code(session: str, connection: SocketConnection, episode_id: UUID) -> int | None:
-    """The code to close with where this session's person may not have this seat any more."""
+    """The code to close with if the session's user has lost access to this episode."""
     user = session_user(session)
     if user is None:
         return NOT_SIGNED_IN
@@ -212,32 +212,32 @@ def _revocation_code(session: str, connection: SocketConnection, episode_id: UUI
 
 
 def _validation_message(error: ValidationError) -> str:
-    """The first fault, by its place, without repeating the input."""
+    """The first validation error, by its location, without repeating the input."""
     first = error.errors(include_input=False, include_url=False)[0]
     place = ".".join(str(part) for part in first["loc"])
     return f"{place}: {first['msg']}" if place else first["msg"]
 
 
 COMMAND_BURST, COMMANDS_PER_SECOND, MAX_REJECTIONS = 200, 100, 1_000
-"""So many commands at once, so many a second; after so many refusals without a calm spell the socket is closed."""
+"""Burst size and rate (commands a second). After this many refusals without a quiet period the socket is closed."""
 
 
 RETRYABLE_CODES = frozenset({"flooding", "queue_full"})
-"""Refusals for lack of room: the page sends these commands again."""
+"""Refusals for lack of capacity. The page sends these commands again."""
 
 
 RESEND_TIMEOUT_SECONDS = 10.0
-"""A refused command that does not come again within this time holds up no others."""
+"""A refused command that is not resent within this time no longer blocks others."""
 
 
 class TokenBucket:
-    """How many commands a socket may still send."""
+    """Rate limit: how many commands a socket may still send."""
 
     def __init__(self) -> None:
         self._tokens, self._at, self.rejected = float(COMMAND_BURST), 0.0, 0
 
     def take(self, now: float) -> bool:
-        """Whether one more is allowed (`now` in seconds)."""
+        """Whether one more command is allowed (`now` in seconds)."""
         self._tokens, self._at = min(COMMAND_BURST, self._tokens + (now - self._at) * COMMANDS_PER_SECOND), now
         if self._tokens < 1:
             self.rejected += 1
@@ -249,19 +249,20 @@ class TokenBucket:
 
 
 class CommandOrder:
-    """After a command that was refused for lack of room, all that follow are refused too, until it comes again."""
+    """Keeps commands in order. After a command is refused for lack of capacity, all later ones are refused until it is
+    resent."""
 
     def __init__(self) -> None:
         self._first: str | None = None
         self._until = 0.0
 
     def hold_back(self, command_id: str | None, now: float) -> None:
-        """Note that a command found no room (`now` in seconds)."""
+        """Note that a command was refused for lack of capacity (`now` in seconds)."""
         if self._first is None:
             self._first, self._until = command_id, now + RESEND_TIMEOUT_SECONDS
 
     def is_in_order(self, command_id: str | None, now: float) -> bool:
-        """Whether this command overtakes none that was refused before it."""
+        """Whether this command overtakes no command that was refused before it."""
         if self._first in (None, command_id) or now >= self._until:
             self._first = None
             return True

@@ -1,4 +1,4 @@
-"""Joins an episode's runner with its store, its machine and its policy, in this process."""
+"""Connects an episode's runner with its store, its machine and its policy, in this process."""
 
 import asyncio
 import contextlib
@@ -40,16 +40,16 @@ logger = logging.getLogger(__name__)
 MACHINE_TTL_SECONDS = 90.0
 """How long a machine waits for a web process that died (seconds)."""
 MACHINE_RENEWAL_SECONDS = 9.0
-"""How often a machine's lease is renewed, and so how soon its loss is known to who only looks (seconds)."""
+"""How often a machine's lease is renewed (seconds). This bounds how soon an idle viewer learns of its loss."""
 MACHINE_WAIT_SECONDS = 45.0
 """How long an episode waits for a free machine (seconds)."""
 QUOTA_WAIT_SECONDS = 2.0
-"""How soon people are told that they, or the pool, have as many machines as they may have (seconds)."""
+"""How soon people learn that they, or the pool, have reached the machine limit (seconds)."""
 
 
 @asynccontextmanager
 async def episode_driver_factory() -> AsyncIterator["Callable[[UUID, int], EpisodeDriver]"]:
-    """What makes drivers of episodes, while the block runs."""
+    """The factory of episode drivers, valid while the block runs."""
     policies = PolicyClients()
     async with BridgeClient(settings.ENV.bridge_url, settings.ENV.bridge_master) as bridge:
         try:
@@ -59,7 +59,7 @@ async def episode_driver_factory() -> AsyncIterator["Callable[[UUID, int], Episo
 
 
 class EpisodeDriver:
-    """One episode's runner with the machine it drives, in this process, under one fencing token."""
+    """One episode's runner with the machine that it drives, in this process, under one fencing token."""
 
     def __init__(self, bridge: BridgeClient, policies: PolicyClients, episode_id: UUID, token: int) -> None:
         self.episode_id = episode_id
@@ -68,7 +68,7 @@ class EpisodeDriver:
         self._policies = policies
         self._lease: Lease | None = None
         self._request = uuid4().hex
-        """Names one wish for a machine, so that asking again keeps its place in the queue."""
+        """Identifies one machine request, so that a retry keeps its place in the queue."""
         self._record = False
         self._recording = ""
         self._policy: Policy | None = None
@@ -98,12 +98,13 @@ class EpisodeDriver:
 
     @property
     def state(self) -> EpisodeState | None:
-        """The episode as its runner knows it; None before it has looked."""
+        """The episode as its runner knows it; None before the runner has read it."""
         return getattr(self.runner, "state", None)
 
     async def submit(self, command: EpisodeCommand, reply: Emit, assistant: Assistant | None) -> None:
-        """Queue a command of the person in control: the annotator, or the supervisor who assists. A gesture that the
-        person before left open is closed first. A step's missing thought is written by the person who decided on it."""
+        """Queue a command of the person in control: the annotator, or the supervisor who assists. An open gesture of
+        the previous person is closed first. A step's missing thought is written by the person who decided on that step.
+        """
         by = assistant.pseudonym if assistant is not None else None
         if isinstance(command, WriteThought) and self._decider_of(command.index) != by:
             message = "Another person decided on this step."
@@ -120,13 +121,13 @@ class EpisodeDriver:
         return steps[index].acted_by if index < len(steps) else None
 
     def stop(self) -> None:
-        """End after what is being done now."""
+        """Stop after the current action."""
         self._stopping = True
         self.runner.stop()
 
     async def run(self) -> None:
-        """Drive the episode until it ends, until `stop`, or until another process takes it; let go of the
-        machine when the episode has ended."""
+        """Drive the episode until it ends, until `stop`, or until another process takes it over. Release the machine
+        when the episode has ended."""
         await self.refresh()
         try:
             await self.runner.run()
@@ -137,13 +138,13 @@ class EpisodeDriver:
             await asyncio.shield(self._release())
 
     async def renew_lease(self) -> None:
-        """Renew the machine's lease now and then; an episode whose machine is gone hears of it. One that has failed
-        takes no act any more, and may wait for days until somebody leaves it: its machine goes to the next task."""
+        """Renew the machine's lease periodically. The episode is notified when its machine is gone. A failed episode
+        accepts no acts and may wait for days until its annotator leaves it, so its machine goes to the next task."""
         lease = self._lease
         await self._twins.renew(running=self.state is not None and self.state.status == "running")
         if lease is not None and self.state is not None and self.state.status == "failed":
             self._lease = None
-            with contextlib.suppress(BridgeError):  # whom the bridge does not hear, it takes the machine from by itself
+            with contextlib.suppress(BridgeError):  # the bridge reclaims the machine itself when no renewal arrives
                 await self._bridge.release(lease)
             return
         if (
@@ -160,7 +161,7 @@ class EpisodeDriver:
             logger.warning("the machine of episode %s was not renewed: %s", self.episode_id, error)
 
     async def refresh(self) -> None:
-        """Take up the pool's present policy; the runner uses it at the next decision point."""
+        """Reload the pool's current policy. The runner uses it at the next decision point."""
         server = await run_in_db_thread(selectors.policy_server_of, episode_id=self.episode_id)
         if server != self._server:
             self._server = server
@@ -173,7 +174,7 @@ class EpisodeDriver:
             self.runner.wake()
 
     async def _suggest_expert_action(self) -> ExpertSuggestion | None:
-        """What the expert of this episode's task would do now. Raises BridgeError."""
+        """The action that the expert of this episode's task suggests now. Raises BridgeError."""
         if self._lease is None:
             raise MachineGone("this episode has no machine now")
         return await self._bridge.machine(self._lease).suggest_expert_action()
@@ -182,7 +183,7 @@ class EpisodeDriver:
         await publish_live(str(self.episode_id), event)
 
     async def _open_machine(self, state: EpisodeState) -> Machine:
-        """The machine this episode had, else, while it warms, a free one."""
+        """The machine that this episode had while it is kept warm, else a free one."""
         stored = await run_in_db_thread(selectors.machine_of, episode_id=self.episode_id)
         self._record = stored.record
         lease = await self._renew_stored_lease(stored.lease, state) or await self._allocate(stored)
@@ -198,14 +199,14 @@ class EpisodeDriver:
         return SecretMaskingMachine(machine, self._secrets, self._current_observation, resumed=resumed)
 
     def _machine_task(self, task: Task) -> Task:
-        """The task with the pool's MCP servers, and the values of their secrets. Raises SecretNotAllowed."""
+        """The task with the pool's MCP servers and the values of their secrets. Raises SecretNotAllowed."""
         return fill_server_secrets(add_mcp_servers(task, self._mcp_servers), self._secrets.server_value)
 
     def _current_observation(self) -> Observation | None:
         return self.state.observation if self.state else None
 
     async def _renew_stored_lease(self, stored: str, state: EpisodeState) -> Lease | None:
-        """The lease this episode had, where it stands; None where it may take another machine."""
+        """The lease that this episode had, if still valid; None if it may take another machine."""
         if not stored:
             return None
         try:
@@ -219,7 +220,7 @@ class EpisodeDriver:
         return self._lease
 
     async def _ensure_recording(self, lease: Lease) -> None:
-        """Have the machine recorded, again if its bridge was started anew; an episode never waits for its video."""
+        """Start recording the machine, also after its bridge restarted. An episode never waits for its video."""
         if not self._record or "webrtc" not in lease.capabilities.streams:
             return
         try:
@@ -244,7 +245,7 @@ class EpisodeDriver:
                 wait=MACHINE_WAIT_SECONDS,
                 quota_wait=QUOTA_WAIT_SECONDS,
             )
-        except StaleLease:  # after any other error the same request asks again: the place, or the lease, is kept
+        except StaleLease:  # after any other error, retry the same request: its queue place or lease is kept
             self._request = uuid4().hex
             raise
         self._request = uuid4().hex
@@ -252,16 +253,18 @@ class EpisodeDriver:
             await run_in_db_thread(
                 services.machine_set, episode_id=self.episode_id, token=self.token, machine=lease.model_dump_json()
             )
-        except services.RunnerFenced as error:  # nobody else knows of this machine
+        except services.RunnerFenced as error:  # no other process knows of this machine
             with contextlib.suppress(BridgeError):
                 await self._bridge.release(lease)
             raise EpisodeFenced(error.message) from error
         with contextlib.suppress(BridgeError):
-            await self._bridge.warm(image=stored.image, count=1)  # the next task's, while this one is worked on
+            await self._bridge.warm(
+                image=stored.image, count=1
+            )  # prepare the next task's machine while this task is worked on
         return lease
 
     async def _release(self) -> None:
-        """Release what is held, as the record has it: whoever ended the episode may have been somebody else."""
+        """Release the machine in the stored record, because another person or process may have ended the episode."""
         with contextlib.suppress(DatabaseError, BridgeError):
             status = await run_in_db_thread(selectors.episode_status, episode_id=self.episode_id)
             if self._lease is not None and status in selectors.ENDED_STATUSES:

@@ -1,4 +1,4 @@
-"""What is fetched and made in the background."""
+"""Background jobs for recordings and task pictures."""
 
 import asyncio
 from typing import Any
@@ -17,5 +17,5 @@ def recordings_collect_job() -> None:
 
 @app.task(name="live.task_pictures")
 def task_pictures_job(suite: str, variant: dict[str, Any]) -> None:
-    """Make the pictures of a suite's tasks in one form."""
+    """Make the pictures of one variant of a suite's tasks."""
     asyncio.run(pictures_make(suite, TaskVariant.model_validate(variant)))

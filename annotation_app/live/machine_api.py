@@ -1,7 +1,6 @@
-"""What the desk's panels ask beside the acts: what lies in a folder of the machine, what it serves, what its shell
-would complete, room for an upload.
+"""Machine queries of the annotation page's panels: folder listings, web programs, shell completion, uploads.
 
-None of it changes the machine and none of it is a step; what reads or changes a file is an act.
+None of these requests changes the machine or is a step. Reading or changing a file is an act.
 """
 
 import asyncio
@@ -33,11 +32,11 @@ R = TypeVar("R")
 
 BYTES = "application/octet-stream"
 COMPLETION_TIMEOUT_SECONDS = 5.0
-"""Longest that a person waits for the machine's shell; the machine itself takes 1 s at most."""
+"""Longest time that a person waits for the machine's shell. The machine itself takes 1 s at most."""
 
 
 class FolderListing(FrozenModel):
-    """A folder of the machine; a path that is not absolute begins at the home folder."""
+    """A folder of the machine. A relative path starts at the home folder."""
 
     path: str
     entries: tuple[FileEntry, ...]
@@ -45,16 +44,16 @@ class FolderListing(FrozenModel):
 
 @router.get("/episodes/{uuid:episode_id}/files", response=FolderListing)
 def folder_get(request: HttpRequest, episode_id: UUID, path: FilePath = ".") -> FolderListing:
-    """What lies in a folder now."""
+    """The current content of a folder."""
     selectors.episode_of(user=user_of(request), episode_id=episode_id)
     return FolderListing(path=path, entries=_query_machine(episode_id, lambda machine: machine.files.list(path)))
 
 
 @router.post("/episodes/{uuid:episode_id}/completions", response=CommandCompletion)
 def command_complete(request: HttpRequest, episode_id: UUID, body: CompletionRequest) -> CommandCompletion:
-    """What the machine's own shell offers at the end of a command line. Not offered where the machine has no such
-    shell, where it does not answer in time, and where the pool has secrets or had one since the episode began: a name
-    may show its value."""
+    """Completions of a command line by the machine's own shell. Empty if the machine has no such shell or does not
+    answer in time. Also empty if the pool has secrets, or has had one since the episode began, because a name may show
+    its value."""
     _require_steering(request, episode_id)
     if selectors.episode_has_secrets(episode_id=episode_id):
         return CommandCompletion(offered=False)
@@ -71,8 +70,8 @@ def command_complete(request: HttpRequest, episode_id: UUID, body: CompletionReq
 
 @router.get("/episodes/{uuid:episode_id}/texts", response=ScreenTexts)
 def texts_get(request: HttpRequest, episode_id: UUID) -> ScreenTexts:
-    """Titles of windows and words on the screen. Empty where the machine knows none or does not answer in time, and
-    where the pool has secrets or had one since the episode began: their values may be shown."""
+    """Window titles and words on the screen. Empty if the machine knows none or does not answer in time. Also empty if
+    the pool has secrets, or has had one since the episode began, because their values may be visible."""
     _require_steering(request, episode_id)
     if selectors.episode_has_secrets(episode_id=episode_id):
         return ScreenTexts()
@@ -89,21 +88,21 @@ def texts_get(request: HttpRequest, episode_id: UUID) -> ScreenTexts:
 
 @router.get("/episodes/{uuid:episode_id}/services", response=list[WebProgram])
 def services_get(request: HttpRequest, episode_id: UUID) -> list[WebProgram]:
-    """The web programs the machine has."""
+    """The web programs of the machine."""
     selectors.episode_of(user=user_of(request), episode_id=episode_id)
     return list(_lease(episode_id).capabilities.services)
 
 
 @router.get("/episodes/{uuid:episode_id}/apps", response=tuple[str, ...])
 def apps_get(request: HttpRequest, episode_id: UUID) -> tuple[str, ...]:
-    """The names of the apps the machine has."""
+    """The names of the apps on the machine."""
     selectors.episode_of(user=user_of(request), episode_id=episode_id)
     return _lease(episode_id).capabilities.apps
 
 
 @router.post("/episodes/{uuid:episode_id}/uploads", response=BlobRef)
 def upload_make(request: HttpRequest, episode_id: UUID, file: File[UploadedFile]) -> BlobRef:
-    """Keep bytes with the record, where an `upload_file` act of this episode finds them."""
+    """Store bytes for an `upload_file` act of this episode."""
     _require_steering(request, episode_id)
     if (file.size or 0) > MAX_FILE:
         raise TooLarge(f"A file may have {MAX_FILE} bytes.")
@@ -115,7 +114,8 @@ def upload_make(request: HttpRequest, episode_id: UUID, file: File[UploadedFile]
 
 @router.get("/episodes/{uuid:episode_id}/programs", response=ProgramLog)
 def programs_get(request: HttpRequest, episode_id: UUID, after: Annotated[int, Field(ge=0)] = 0) -> ProgramLog:
-    """A page of what programs of its annotator's sent to the episode's browser; also of an episode that has ended."""
+    """A page of the messages that the annotator's programs sent to the episode's browser. Also works after the episode
+    ended."""
     selectors.episode_of(user=user_of(request), episode_id=episode_id)
     host = selectors.machine_host_of(episode_id=episode_id)
     if not host:
@@ -124,7 +124,7 @@ def programs_get(request: HttpRequest, episode_id: UUID, after: Annotated[int, F
 
 
 def _require_steering(request: HttpRequest, episode_id: UUID) -> None:
-    """Raises NotFound, and Forbidden for who may look only."""
+    """Raises NotFound, and Forbidden for people who may only view the episode."""
     user = user_of(request)
     selectors.episode_of(user=user, episode_id=episode_id)
     if not selectors.episode_access(user=user, episode_id=episode_id).steers:
@@ -132,7 +132,7 @@ def _require_steering(request: HttpRequest, episode_id: UUID) -> None:
 
 
 def _lease(episode_id: UUID) -> Lease:
-    """Raises Conflict where the episode has no machine now."""
+    """The machine's lease. Raises Conflict if the episode has no machine now."""
     stored = selectors.machine_of(episode_id=episode_id).lease
     if not stored:
         raise Conflict("This episode has no machine now.", code="machine_gone")

@@ -1,4 +1,4 @@
-"""Trying a pool's MCP server before its tasks use it, on a free machine of the pool's image."""
+"""Test a pool's MCP server on a free machine of the pool's image, before its tasks use it."""
 
 import asyncio
 import contextlib
@@ -33,7 +33,7 @@ class ServerTool(FrozenModel):
 
 
 class ServerTrial(FrozenModel):
-    """Result of a trial: the server's tools, why it failed, or why no machine tried it."""
+    """Result of a trial: the server's tools, why it failed, or why no machine was available."""
 
     outcome: Literal["works", "failed", "no_machine"]
     tools: tuple[ServerTool, ...] = ()
@@ -43,7 +43,7 @@ class ServerTrial(FrozenModel):
 async def try_server(
     *, image: str, pool: str, name: str, server: AnyMcpServer, secrets: Mapping[str, str]
 ) -> ServerTrial:
-    """Start a server, or connect to it, as an episode would, and list its tools. `secrets` are values by name."""
+    """Start a server, or connect to it, as an episode would, and list its tools. `secrets` maps names to values."""
     task = fill_server_secrets(add_mcp_servers(TRIAL_TASK, {name: server}), lambda secret, _host: secrets[secret])
     async with BridgeClient(settings.ENV.bridge_url, settings.ENV.bridge_master) as bridge:
         try:
@@ -65,7 +65,7 @@ async def try_server(
         except BridgeError as error:
             return ServerTrial(outcome="failed", reason=str(error))
         finally:
-            with contextlib.suppress(BridgeError):  # its lease ends by itself
+            with contextlib.suppress(BridgeError):  # its lease expires by itself
                 await bridge.release(lease)
 
 
@@ -80,7 +80,7 @@ async def _list_tools(machine: Machine, name: str, task: Task) -> ServerTrial:
         for tool in await machine.tools()
         if tool.name.startswith(prefix)
     )
-    if not tools:  # a call says whether it has none, or did not start
+    if not tools:  # a tool call reports a server that is missing or did not start
         called = await machine.perform(
             f"trial-{uuid4().hex}", CallTool(name=f"{prefix}none", arguments={}), settle=False
         )

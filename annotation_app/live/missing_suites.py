@@ -1,4 +1,4 @@
-"""Stored tasks whose suite, or whose place in it, this version does not have: they cannot be given out."""
+"""Stored tasks whose suite, or whose suite entry, is missing in this version. They cannot be assigned."""
 
 from collections import defaultdict
 
@@ -14,17 +14,17 @@ CACHE_KEY, CACHE_SECONDS, UNREACHABLE_SECONDS = "tasks:missing-suites", 60, 10
 
 
 class MissingSuite(FrozenModel):
-    """Waiting tasks of a pool that no machine can begin."""
+    """Waiting tasks of a pool that no machine can start."""
 
     pool: int
     pool_name: str
     name: str
-    """The suite that is not there, or the suite and the name of a task that it does not have."""
+    """The missing suite, or the suite and the name of a task that it lacks."""
     tasks: int
 
 
 def missing_suites() -> tuple[MissingSuite, ...]:
-    """What is missing in which pool, as it was at most a minute ago; nothing where the bridge does not answer."""
+    """What is missing in which pool, cached for up to a minute. Empty if the bridge does not answer."""
     known: list[dict[str, object]] | None = cache.get(CACHE_KEY)
     if known is not None:
         return tuple(map(MissingSuite.model_validate, known))

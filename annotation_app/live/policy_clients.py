@@ -1,4 +1,4 @@
-"""The clients of policy servers that episodes share, and the budgets of pools that they ask within."""
+"""Policy server clients that episodes share, and the pool budgets that limit their requests."""
 
 import json
 import logging
@@ -21,13 +21,13 @@ logger = logging.getLogger(__name__)
 
 
 class PolicyClients:
-    """A client for each policy server in use, shared by the episodes that ask it."""
+    """One client for each policy server in use, shared by its episodes."""
 
     def __init__(self) -> None:
         self._by_server: dict[PolicyServer, ClosablePolicy] = {}
 
     def of(self, server: PolicyServer | None) -> Policy | None:
-        """The client of a server; None for none, and for one whose settings make no sense."""
+        """The client of a server; None for no server, and for one with invalid settings."""
         if server is None:
             return None
         if server not in self._by_server:
@@ -45,7 +45,7 @@ class PolicyClients:
 
 
 def _endpoint(server: PolicyServer) -> PolicyEndpoint:
-    """Raises ValueError for sampling or memory settings, or a dialect, that nobody knows."""
+    """Raises ValueError for unknown sampling or memory settings, or an unknown dialect."""
     return PolicyEndpoint(
         **server.ref.model_dump(),
         base_url=server.base_url,
@@ -74,12 +74,12 @@ class PoolBudget:
         self.limited = limited
 
     async def reserve(self, amount: int) -> None:
-        """Set aside what a request may cost at most (millionths of a US dollar). Raises BudgetSpent."""
+        """Reserve the highest possible cost of a request (millionths of a US dollar). Raises BudgetSpent."""
         try:
             await run_in_db_thread(spending_reserve, pool_id=self._pool_id, microdollars=amount)
         except Conflict as error:
             raise BudgetSpent(str(error)) from None
 
     async def settle(self, reserved: int, spent: int) -> None:
-        """Count what a request cost in place of what was set aside for it."""
+        """Replace the reserved amount with the actual cost."""
         await run_in_db_thread(spending_settle, pool_id=self._pool_id, reserved=reserved, spent=spent)

@@ -1,4 +1,4 @@
-"""Brings the recordings of ended episodes from their bridges into the store."""
+"""Copy the recordings of ended episodes from their bridges into the store."""
 
 import asyncio
 import logging
@@ -20,7 +20,7 @@ MEDIA_TYPE = "video/mp4"
 
 
 async def recordings_collect() -> int:
-    """Fetch what can be fetched; how many recordings were stored. What fails is tried again the next time."""
+    """Fetch the recordings that are ready. Returns how many were stored. Failures are retried on the next run."""
     stored = 0
     async with BridgeClient(settings.ENV.bridge_url, settings.ENV.bridge_master) as bridge:
         for waiting in await run_in_db_thread(recordings_pending):
@@ -38,7 +38,7 @@ async def recordings_collect() -> int:
 
 
 async def _collect(bridge: BridgeClient, waiting: PendingRecording) -> bool:
-    """Whether the recording is stored now; one that still runs is not."""
+    """Whether the recording is stored now; False for one that is still running."""
     host_url, key = waiting.host_url, waiting.key
     recording = await bridge.recording(host_url, key)
     if recording.running:

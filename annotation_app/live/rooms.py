@@ -1,7 +1,7 @@
-"""The episodes this process serves: who sits at which desk, who holds control, which runners live here.
+"""The episodes that this process serves: their connected people, control, and local runners.
 
-An episode is driven by the process that has its annotator's socket, under a lease in the database with a
-fencing token. Another process takes it over when that one dies, loses the socket, or is told so.
+The process with the annotator's socket drives an episode, under a lease in the database with a fencing token.
+Another process takes over when that one dies, loses the socket, or is asked to hand over.
 """
 
 import asyncio
@@ -42,45 +42,45 @@ from protocol.messages.events import (
 logger = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS = 3.0
-"""Seconds between looks at leases, policies and empty seats."""
+"""Seconds between checks of leases, policies and empty rooms."""
 RUNNER_LEASE_SECONDS = 10.0
 """How long an episode waits for a process that died on another host."""
 CONTROL_GRACE_SECONDS = 20.0
-"""How long control is kept for somebody whose socket dropped (seconds)."""
+"""How long control is reserved for a person whose socket dropped (seconds)."""
 UNSTORED_FIELDS = (
     *("thinking", "thinking_error", "thinking_code", "thinking_policy"),
     *("noting", "noting_error", "noting_policy"),
 )
-"""What of an episode's state only its runner knows."""
+"""The part of an episode's state that only its runner knows."""
 PRESENCE_SECONDS = 60.0
-"""So long after their last word somebody still counts as being here (seconds)."""
+"""How long after their last message a person still counts as present (seconds)."""
 
 
 @dataclass(eq=False, slots=True)
 class SocketConnection:
-    """One socket at a desk. `steers`: its person is the annotator; `tell` never waits; `check` ends it when that
-    person may not sit here any more."""
+    """One socket of a room. `steers`: its person is the annotator; `send_event` never waits; `check` closes it when
+    that person loses access."""
 
     name: str
     steers: bool
     send_event: Callable[[Event], None]
     refresh: Callable[[], None]
-    """Sends the snapshot again."""
+    """Sends a new snapshot."""
     check: Callable[[], Awaitable[None]]
     last_command_at: float = 0.0
-    """When it last said something (loop time)."""
+    """Time of the last message (loop time)."""
     user_id: int | None = None
 
     @property
     def assistant(self) -> Assistant | None:
-        """The supervisor who sits here; None for the annotator."""
+        """The supervisor on this socket; None for the annotator."""
         return Assistant(pseudonym(self.user_id), self.user_id) if self.user_id and not self.steers else None
 
 
 @dataclass(eq=False, slots=True)
 class EpisodeRoom:
-    """One episode in this process: its seats, the one that holds control, since when that one is gone (loop
-    time), its driver, if that lives here, who looks after it at this moment, and whether it has ended."""
+    """One episode in this process: its sockets, the one with control and since when that one is gone (loop time), its
+    driver if it is local, the task that maintains it at the moment, and whether it has ended."""
 
     episode_id: UUID
     connections: list[SocketConnection] = field(default_factory=list)
@@ -93,19 +93,19 @@ class EpisodeRoom:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def control_of(self, connection: SocketConnection) -> Control:
-        """Who holds control, seen from a seat."""
+        """Who holds control, as seen from a socket."""
         if self.holder is connection:
             return "mine"
         elsewhere = self.driver is None and not self.ended
         return "other" if elsewhere or self.holder is not None else "nobody"
 
     def next_annotator(self) -> SocketConnection | None:
-        """The seat of the annotator that has waited longest."""
+        """The annotator's socket that has waited longest."""
         return next((connection for connection in self.connections if connection.steers), None)
 
 
 def process_is_dead(runner: str) -> bool:
-    """Whether a process of this very host is known to be gone; of others nothing is known."""
+    """Whether a process of this host is known to be dead; False for processes of other hosts."""
     host, pid, _ = runner.rsplit(":", 2)
     if host != socket.gethostname():
         return False
@@ -115,11 +115,11 @@ def process_is_dead(runner: str) -> bool:
         return True
     except PermissionError:
         return False
-    return int(pid) == os.getpid()  # ours, but another start: the number was given out again
+    return int(pid) == os.getpid()  # this host and PID, but another start: the PID was reused
 
 
 class RoomRegistry:
-    """Every desk of this process. Lives in one event loop, from the first seat to `close`."""
+    """Every room of this process. Lives in one event loop, from the first socket to `close`."""
 
     def __init__(self) -> None:
         self._rooms: dict[UUID, EpisodeRoom] = {}
@@ -127,10 +127,10 @@ class RoomRegistry:
         self._make_driver: Callable[[UUID, int], EpisodeDriver] | None = None
         self._heartbeat_task: asyncio.Task[None] | None = None
 
-    # --- seats
+    # --- sockets
 
     async def connect(self, episode_id: UUID, connection: SocketConnection) -> EpisodeRoom:
-        """Take a seat; the annotator's first one gets control."""
+        """Add a socket. The annotator's first one gets control."""
         await self._open()
         room = self._rooms.setdefault(episode_id, EpisodeRoom(episode_id))
         room.connections.append(connection)
@@ -142,7 +142,7 @@ class RoomRegistry:
         return room
 
     async def disconnect(self, episode_id: UUID, connection: SocketConnection) -> None:
-        """Give up a seat, if it was taken; control is kept for a while for whoever comes back."""
+        """Remove a socket, if present. Control is reserved for a while for a reconnect."""
         room = self._rooms.get(episode_id)
         if room is None or connection not in room.connections:
             return
@@ -153,7 +153,7 @@ class RoomRegistry:
             await self._record_attendance(room, attended=False)
 
     async def submit(self, room: EpisodeRoom, connection: SocketConnection, command: Command) -> None:
-        """Pass a command on, if this seat may give it; its fate is told to the seat."""
+        """Pass a command on, if this socket may send it. The result is sent to the socket."""
         self._record_activity(connection)
 
         async def reply(event: Event) -> None:
@@ -175,8 +175,8 @@ class RoomRegistry:
             await room.driver.submit(command, reply, connection.assistant)
 
     async def _answer_without_control(self, room: EpisodeRoom, connection: SocketConnection, command: Command) -> None:
-        """Refuse a command of a seat without control, unless it was taken before: its answer was lost with a connection
-        or a process. Where the record cannot be read nothing is said, and the page asks again."""
+        """Refuse a command from a socket without control, unless it was accepted before and its answer was lost with a
+        connection or a process. If the record cannot be read, send nothing; the page retries."""
         name = getattr(command, "command_id", None)
         try:
             recorded = connection.steers and await is_recorded_command(room.episode_id, command)
@@ -190,7 +190,7 @@ class RoomRegistry:
         connection.send_event(_rejection(command, "view_only", "Somebody else holds control of this episode."))
 
     def driver_moved(self, episode_id: UUID) -> None:
-        """Another process took an episode over."""
+        """Another process took over an episode."""
         room = self._rooms.get(episode_id)
         if room is not None and room.driver is not None:
             room.driver.stop()
@@ -198,7 +198,7 @@ class RoomRegistry:
             self._send_control(room)
 
     async def snapshot(self, room: EpisodeRoom, connection: SocketConnection) -> Snapshot:
-        """The whole state for a seat, with what only the runner knows of a running inference."""
+        """A snapshot for a socket, with the state of a running inference, which only the runner knows."""
         state = await run_in_db_thread(trajectories.episode_state, episode_id=room.episode_id)
         if room.driver is not None and (live := room.driver.state) is not None and live.version == state.version:
             state = state.model_copy(update={name: getattr(live, name) for name in UNSTORED_FIELDS})
@@ -206,7 +206,7 @@ class RoomRegistry:
         return Snapshot(state=state, control=room.control_of(connection), acts_as=acts_as)
 
     async def close(self) -> None:
-        """Stop every runner; the episodes stay as they are, for the next process."""
+        """Stop every runner. The episodes stay as they are, for the next process."""
         tasks = [
             task for task in (self._heartbeat_task, *(room.maintenance_task for room in self._rooms.values())) if task
         ]
@@ -243,7 +243,7 @@ class RoomRegistry:
         connection.send_event(Acknowledged(command_id=command.command_id))
 
     async def _may_assist(self, room: EpisodeRoom, connection: SocketConnection) -> bool:
-        """Whether a supervisor may take control, because help was asked for; that they do is recorded."""
+        """Whether a supervisor may take control because help was requested. Taking control is recorded."""
         if connection.user_id is None:
             return False
         try:
@@ -278,7 +278,7 @@ class RoomRegistry:
         return room.ended
 
     async def _ensure_driver(self, room: EpisodeRoom) -> None:
-        """Drive the episode from here, unless it is over or another process holds it."""
+        """Drive the episode from this process, unless it has ended or another process holds it."""
         async with room.lock:
             if room.driver is not None or room.ended or await self._check_ended(room):
                 return
@@ -307,7 +307,7 @@ class RoomRegistry:
             room.driver = room.holder = room.dropped_at = None
             self._send_control(room)
 
-    # --- the beat
+    # --- heartbeat
 
     async def _open(self) -> None:
         if self._make_driver is None:
@@ -319,13 +319,13 @@ class RoomRegistry:
         self._heartbeat_task.add_done_callback(self._heartbeat_ended)
 
     def _heartbeat_ended(self, task: asyncio.Task[None]) -> None:
-        """Without a beat every lease of this process would run out, so it goes on whatever broke it."""
+        """Restart the heartbeat whatever stopped it. Without it, every lease of this process would expire."""
         if not task.cancelled():
             logger.error("the beat broke; it goes on", exc_info=task.exception())
             self._start_heartbeat()
 
     async def _run_heartbeat(self) -> None:
-        """Keep this process's leases and have every desk looked after, for as long as it lives."""
+        """Renew this process's leases and maintain every room, for as long as the process lives."""
         while True:
             await asyncio.sleep(HEARTBEAT_SECONDS)
             try:
@@ -343,9 +343,9 @@ class RoomRegistry:
                     room.maintenance_task.add_done_callback(_log_maintenance_failure)
 
     async def _maintain(self, room: EpisodeRoom) -> None:
-        """See to one desk; a machine or a database that is slow to answer delays no other desk."""
+        """Maintain one room. A slow machine or database delays no other room."""
         if room.driver is not None:
-            await room.driver.renew_lease()  # first: whatever else fails, the machine stays ours
+            await room.driver.renew_lease()  # first, so that the machine stays ours whatever else fails
         for connection in tuple(room.connections):
             await connection.check()
         if room.driver is not None:
@@ -360,7 +360,7 @@ class RoomRegistry:
         await self._renew_for_presence(room)
 
     async def _hand_over_control(self, room: EpisodeRoom) -> None:
-        """Hand control on when its holder did not come back; a policy does not act unwatched."""
+        """Pass control on if its holder did not come back. A policy does not act unwatched."""
         now = asyncio.get_running_loop().time()
         if room.dropped_at is None or now - room.dropped_at < CONTROL_GRACE_SECONDS:
             return
@@ -374,7 +374,7 @@ class RoomRegistry:
             )
 
     async def _renew_for_presence(self, room: EpisodeRoom) -> None:
-        """Keep the task for an annotator who is here; their desk shows the new end of the lease."""
+        """Extend the task's lease for a present annotator. Their page shows the new end."""
         holder, now = room.holder, asyncio.get_running_loop().time()
         if holder is None or now - holder.last_command_at > PRESENCE_SECONDS:
             return
@@ -387,7 +387,7 @@ class RoomRegistry:
 
 
 def _log_maintenance_failure(task: asyncio.Task[None]) -> None:
-    """Say what kept a desk from being looked after; the next beat tries again."""
+    """Log why maintenance of a room failed. The next heartbeat retries."""
     if not task.cancelled() and (error := task.exception()) is not None:
         logger.error("%s was not looked after", task.get_name(), exc_info=error)
 
@@ -397,4 +397,4 @@ def _rejection(command: Command, code: str, message: str) -> Rejected:
 
 
 registry = RoomRegistry()
-"""The one of this process."""
+"""The registry of this process."""

@@ -1,10 +1,10 @@
-"""What is told of streams."""
+"""Schemas of streams."""
 
 from protocol.base import FrozenModel
 
 
 class IceServerOut(FrozenModel):
-    """A STUN or TURN server, as a browser's peer connection takes it."""
+    """A STUN or TURN server, in the form that a browser's peer connection takes."""
 
     urls: tuple[str, ...]
     username: str

@@ -1,5 +1,5 @@
-"""The secrets of an episode's task between its runner and its machine: bound to kinds of act, hosts and applications,
-put in on the way to the machine, and masked in what it answers."""
+"""The secrets of an episode's task, between its runner and its machine. They are bound to kinds of act, hosts and
+applications, inserted on the way to the machine, and masked in its answers."""
 
 from collections.abc import Callable, Mapping
 
@@ -21,20 +21,20 @@ from vm_bridge.machine_io import Files, Terminals
 
 
 class SecretNotAllowed(InvalidAction):
-    """A secret may not be used like this; nothing was done."""
+    """A secret may not be used in this way. Nothing was executed."""
 
     code = "secret_refused"
 
 
 class EpisodeSecrets:
-    """The secrets that an episode's pool keeps, by name; none until its machine is there."""
+    """The secrets of an episode's pool, by name; none until its machine is ready."""
 
     def __init__(self) -> None:
         self.by_name: Mapping[str, TaskSecret] = {}
 
     @property
     def values(self) -> dict[str, str]:
-        """What each stands for."""
+        """The value of each secret."""
         return {name: secret.value for name, secret in self.by_name.items()}
 
     def holds_value(self, text: str) -> bool:
@@ -48,11 +48,11 @@ class EpisodeSecrets:
         return self.by_name[name].value
 
     def names_in(self, action: Action) -> tuple[str, ...]:
-        """The secrets that an action asks for; an unknown name is plain text."""
+        """The secrets that an action uses. An unknown name is plain text."""
         return tuple(name for name in find_secret_names(action) if name in self.by_name)
 
     def refusal(self, action: Action, observation: Observation) -> str:
-        """Why an action may not use its secrets on a screen; empty where it may."""
+        """Why an action may not use its secrets on a screen; empty if it may."""
         host, application = host_of(observation), observation.application or ""
         reasons = (self.by_name[name].refusal(name, action.kind, host, application) for name in self.names_in(action))
         return next(filter(None, reasons), "")
@@ -70,10 +70,10 @@ class EpisodeSecrets:
 
 
 class SecretMaskingMachine(MaskedMachine):
-    """A machine that also gets the values of secrets, and whose files, terminals and experts are out of reach.
+    """A machine that inserts the values of secrets, and whose files, terminals and experts are out of reach.
 
-    An action with a secret is checked where it is done: the screen is looked at once more, and must have the host and
-    the application in front that the runner decided on.
+    An action with a secret is checked when it runs: the screen is read again, and must have the same host and
+    application in front as when the runner decided.
     """
 
     def __init__(
@@ -84,17 +84,16 @@ class SecretMaskingMachine(MaskedMachine):
         *,
         resumed: str = "",
     ) -> None:
-        """
-        Args:
-            observed: The observation that the runner decides on; None while a branch repeats earlier steps.
-            resumed: The command that a crash left open: it may have been done.
+        """Args:
+        observed: The observation that the runner decides on; None while a branch repeats earlier steps.
+        resumed: The command that a crash left open. It may have been executed.
         """
         super().__init__(machine, lambda: secrets.values)
         self._secrets = secrets
         self._observed = observed
         self._resumed = resumed
         self._checked_command_id = ""
-        """The command that was checked last: it is not checked again where it is repeated."""
+        """The last command that was checked. A repeat is not checked again."""
 
     async def suggest_expert_action(self) -> ExpertSuggestion | None:
         raise UnsupportedAction("experts are asked past the secrets")
@@ -126,7 +125,7 @@ class SecretMaskingMachine(MaskedMachine):
         )
 
     async def _check(self, command_id: str, action: Action) -> None:
-        """Raises SecretNotAllowed; OutcomeUnknown for a command that may have been done before a crash."""
+        """Raises SecretNotAllowed; OutcomeUnknown for a command that may have been executed before a crash."""
         now = await self._machine.observe()
         observed = self._observed()
         reason = self._secrets.refusal(action, now)
@@ -139,7 +138,7 @@ class SecretMaskingMachine(MaskedMachine):
 
 
 def _place_change(decided: Observation, now: Observation) -> str:
-    """What came between the decision and its act; empty where nothing did."""
+    """What changed between the decision and the act; empty if nothing did."""
     if host_of(decided) != host_of(now):
         return SECRET_REFUSALS["host_changed"]
     return SECRET_REFUSALS["application_changed"] if decided.application != now.application else ""

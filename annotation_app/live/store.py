@@ -1,4 +1,4 @@
-"""Where the event loop reaches the database: in threads of its own, and for a runner over the episode services."""
+"""Database access for the event loop: in dedicated threads, and for a runner through the episode services."""
 
 import asyncio
 import logging
@@ -42,13 +42,13 @@ DB_THREAD_COUNT = 8
 
 
 DB_THREADS = ThreadPoolExecutor(max_workers=DB_THREAD_COUNT, thread_name_prefix="database")
-"""Threads of the event loop's own, so that no request waits behind an episode."""
+"""Dedicated threads of the event loop, so that no HTTP request waits behind an episode."""
 DISK_POLL_SECONDS = 2.0
-"""Seconds between two looks whether a full disk has room again."""
+"""Seconds between checks whether a full disk has room again."""
 
 
 async def run_in_db_thread(function: Callable[..., R], **arguments: object) -> R:
-    """The result of a service or selector."""
+    """Run a service or selector in a database thread and return its result."""
     call = DatabaseSyncToAsync(function, thread_sensitive=False, executor=DB_THREADS)
     result: R = await call(**arguments)
     return result
@@ -59,7 +59,7 @@ async def ignore_event(event: Event) -> None:
 
 
 async def is_recorded_command(episode_id: UUID, command: Command) -> bool:
-    """Whether this very command was recorded before."""
+    """Whether this exact command was recorded before."""
     if isinstance(command, Ping | TakeControl | ContinueText):
         return False
     known = await run_in_db_thread(selectors.command_digest, episode_id=episode_id, command_id=command.command_id)
@@ -67,7 +67,7 @@ async def is_recorded_command(episode_id: UUID, command: Command) -> bool:
 
 
 class DjangoStore:
-    """One episode in PostgreSQL, seen by the runner that holds `token`; see `EpisodeStore`."""
+    """One episode in PostgreSQL, for the runner that holds `token`; see `EpisodeStore`."""
 
     def __init__(
         self,
@@ -78,11 +78,10 @@ class DjangoStore:
         stopping: Callable[[], bool] = lambda: False,
         assistants: AssistantCommands | None = None,
     ) -> None:
-        """
-        Args:
-            emit: Tells viewers what no store keeps: that the disk is full.
-            assistants: Which commands are a supervisor's; what they did is stored as theirs.
-            stopping: Whether the runner is to end; then nothing waits for room on the disk.
+        """Args:
+        emit: Sends viewers what no store keeps: that the disk is full.
+        assistants: Which commands are a supervisor's. Their steps are stored under the supervisor's pseudonym.
+        stopping: Whether the runner is to end. If so, do not wait for room on the disk.
         """
         self._episode_id = episode_id
         self._token = token
@@ -104,7 +103,7 @@ class DjangoStore:
     async def pending_intent(self) -> Intent | None:
         stored = await self._read(selectors.pending_intent)
         intent = Intent.model_validate_json(stored) if stored else None
-        if intent is not None and intent.acted_by is not None:  # of an earlier process
+        if intent is not None and intent.acted_by is not None:  # sent by an earlier process
             self._assistants.note(intent.command_id, Assistant(intent.acted_by))
         return intent
 
@@ -125,7 +124,7 @@ class DjangoStore:
         await self._write(services.command_record, command_id=command_id, digest=digest, note=note, acted_by=by)
 
     async def save_blob(self, ref: BlobRef, data: bytes) -> None:
-        """Store a picture, and wait for room while the disk is full. Raises OSError when the runner is to end."""
+        """Store a picture. While the disk is full, wait for room. Raises OSError when the runner is to end."""
         disk_was_full = False
         while True:
             try:
@@ -172,7 +171,7 @@ class DjangoStore:
         done: Intent | None = None,
         blobs: Mapping[BlobRef, bytes] = NO_BLOBS,
     ) -> DurableEvent:
-        """Where the disk is full, its pictures are stored first, each as soon as there is room."""
+        """Store a step. If the disk is full, store its pictures first, each as soon as there is room."""
         if (by := self._assistants.pseudonym_of(step.command_id)) is not None:
             step = step.model_copy(update={"acted_by": by})
         if next_intent is not None:

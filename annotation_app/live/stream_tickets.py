@@ -1,4 +1,4 @@
-"""Tickets for what a browser reaches of an episode's machine past the web app: streams, web programs, the debugger."""
+"""Tickets that let a browser reach an episode's machine past the web app: streams, web programs, the debugger."""
 
 from urllib.parse import quote
 from uuid import UUID
@@ -16,9 +16,9 @@ from vm_bridge.machine import Lease
 
 PREVIEWS_DISABLED_MESSAGE = "Web programs of machines are off here. An operator can set PILOTHOUSE_PREVIEW_URL."
 TICKET_TTL_SECONDS = 30.0
-"""How long a stream ticket holds (seconds)."""
+"""Lifetime of a stream ticket (seconds)."""
 PROGRAM_TICKET_TTL_SECONDS = 300.0
-"""How long a ticket holds that a person copies into a program of their own (seconds)."""
+"""Lifetime of a ticket that a person copies into a program of their own (seconds)."""
 
 
 def ticket_mint(*, kind: StreamKind, user: str, episode_id: UUID, host: str) -> tuple[str, str]:
@@ -31,7 +31,7 @@ def ticket_mint(*, kind: StreamKind, user: str, episode_id: UUID, host: str) -> 
 
 
 def ice_servers(user: str) -> tuple[IceServerOut, ...]:
-    """The STUN and TURN servers that help this person's browser to reach a bridge, with a pass of their own."""
+    """The STUN and TURN servers that connect this person's browser to a bridge, with personal credentials."""
     return tuple(
         IceServerOut(
             urls=(server.urls,) if isinstance(server.urls, str) else tuple(server.urls),
@@ -43,7 +43,8 @@ def ice_servers(user: str) -> tuple[IceServerOut, ...]:
 
 
 def preview_mint(*, user: str, episode_id: UUID, port: int, path: str, host: str) -> tuple[str, str]:
-    """A ticket for the web programs of this episode's machine, and the address of one with it. Raises Conflict."""
+    """A ticket for the web programs of this episode's machine, and the address of one of them with the ticket. Raises
+    Conflict."""
     if not settings.PREVIEWS:
         raise Conflict(PREVIEWS_DISABLED_MESSAGE, code="previews_off")
     lease = _lease_of(episode_id)
@@ -62,7 +63,7 @@ def preview_mint(*, user: str, episode_id: UUID, port: int, path: str, host: str
 
 
 def cdp_mint(*, user: str, episode_id: UUID, host: str) -> tuple[str, str]:
-    """A ticket for a program that speaks to this episode's browser, and the address of its WebSocket with it.
+    """A ticket for a program that connects to this episode's browser, and its WebSocket address with the ticket.
 
     Raises Conflict.
     """
@@ -84,7 +85,7 @@ def _lease_of(episode_id: UUID) -> Lease:
 def ticket_for_lease(
     kind: StreamKind, user: str, episode_id: UUID, lease: Lease, *, ttl: float = TICKET_TTL_SECONDS
 ) -> str:
-    """A ticket for the machine of this lease. Whether the user may see it is for the caller to check."""
+    """A ticket for the machine of this lease. The caller must check that the user may see it."""
     claim = TicketClaim(
         kind=kind,
         user=user,
@@ -96,19 +97,19 @@ def ticket_for_lease(
 
 
 def pictured_lease(machine: str) -> Lease | None:
-    """The lease on an episode's machine, from its stored text; None where it has none, or its machine has no
-    picture."""
+    """The lease on an episode's machine, from its stored text; None if it has none, or its machine has no picture."""
     lease = Lease.model_validate_json(machine) if machine else None
     return lease if lease is not None and "stills" in lease.capabilities.streams else None
 
 
 def host_key(host_id: str) -> str:
-    """The key that signs tickets to the machines of a bridge host."""
+    """The key that signs tickets for the machines of a bridge host."""
     return derive_key(settings.ENV.bridge_master, key_name(host_id))
 
 
 def stream_url(kind: StreamKind, ticket: str, *, host: str, bridge: str) -> str:
-    """Where the browser finds a stream of a machine of this bridge host, under the host name it used for us."""
+    """The address of a machine's stream on this bridge host, under the host name that the browser used for this
+    server."""
     if kind == "vnc":
         return f"{public_url(settings.ENV.vnc_public_url, host=host, bridge=bridge)}/?token={quote(ticket)}"
     return f"{public_url(settings.ENV.bridge_public_url, host=host, bridge=bridge)}/streams/{kind}"

@@ -1,4 +1,4 @@
-"""Suites over HTTP: what their tasks look like."""
+"""HTTP routes for the pictures of a suite's tasks."""
 
 from typing import Annotated
 
@@ -28,8 +28,8 @@ def suite_pictures(
     language: Annotated[Language, Query()] = "en",
     size: Annotated[str, Query(), StringConstraints(pattern=r"^([1-9][0-9]{0,3}x[1-9][0-9]{0,3})?$")] = "",
 ) -> TaskPictures:
-    """What the tasks of a suite look like at their start, at a `size` such as `640x480` or at their own. A worker makes
-    pictures that are missing: ask again."""
+    """Pictures of the tasks of a suite at their start, at a `size` such as `640x480` or at their own size. A worker
+    makes missing pictures; repeat the request to get them."""
     policies_reader_check(user_of(request))
     width, _, height = size.partition("x")
     screen = (int(width), int(height)) if size else None

@@ -1,4 +1,5 @@
-"""What the bridge says of tasks: its hosts' images, its suites with their tasks, and what machines cannot judge."""
+"""The bridge's information about tasks: its hosts' images, its suites with their tasks, and which evaluators machines
+lack."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -13,18 +14,18 @@ from vm_bridge.errors import BridgeError, InvalidAction, UnknownTask
 from vm_bridge.fleet import SuiteInfo
 
 TASKS_PER_REQUEST = 16
-"""Tasks the bridge is asked about in one call, whose bodies may have 8 MiB."""
+"""Most tasks in one request to the bridge, whose bodies may have 8 MiB."""
 
 CHOICES_TIMEOUT_SECONDS = 3.0
 
 
 class MachineChoices(FrozenModel):
-    """What a pool's settings and tasks are chosen from."""
+    """The images and suites from which a pool's settings and tasks are chosen."""
 
     reachable: bool
-    """Whether the bridge answered; where it did not nothing is known."""
+    """Whether the bridge answered. If not, nothing is known."""
     images: tuple[str, ...] = ()
-    """Those that some host makes."""
+    """The images that some host provides."""
     suites: tuple[SuiteInfo, ...] = ()
 
 
@@ -42,9 +43,9 @@ async def machine_choices() -> MachineChoices:
 
 
 async def suite_tasks(suite: str, variant: TaskVariant = DEFAULT_VARIANT) -> tuple[Task, ...]:
-    """The tasks a suite of the bridge brings along, those left out that have no such variant.
+    """The tasks of a suite of the bridge. Tasks without the requested variant are left out.
 
-    Raises NotFound, Invalid where no task has the variant, and Conflict when the bridge does not answer.
+    Raises NotFound, Invalid if no task has the variant, and Conflict when the bridge does not answer.
     """
     async with BridgeClient(settings.ENV.bridge_url, settings.ENV.bridge_master) as bridge:
         try:
@@ -58,8 +59,8 @@ async def suite_tasks(suite: str, variant: TaskVariant = DEFAULT_VARIANT) -> tup
 
 
 async def unknown_tasks(tasks: Sequence[Task]) -> dict[str, str]:
-    """Why some of the tasks name a suite or a task of it that the bridge does not have, by the tasks' ids. Raises
-    Conflict when it does not answer."""
+    """Why some of the tasks name an unknown suite or an unknown task of a suite, by task id. Raises Conflict when the
+    bridge does not answer."""
     named = [task for task in tasks if task.suite is not None]
     if not named:
         return {}
@@ -85,8 +86,8 @@ def _unknown_reason(suites: Mapping[str, SuiteInfo], task: Task) -> str | None:
 
 
 async def unsupported_tasks(image: str, tasks: Sequence[Task]) -> dict[str, str]:
-    """Why machines of this image would not judge some of the tasks, by the tasks' ids; the bridge is asked about those
-    alone that bring an evaluator of their own. Raises Conflict when it does not answer."""
+    """Why machines of this image cannot evaluate some of the tasks, by task id. Only tasks with an evaluator of their
+    own are sent to the bridge. Raises Conflict when it does not answer."""
     with_evaluators = [task for task in tasks if "osworld" in task.parameters]
     unsupported: dict[str, str] = {}
     if not with_evaluators:

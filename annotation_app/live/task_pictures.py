@@ -1,4 +1,4 @@
-"""What the tasks of a suite look like at their start: made on a machine when first asked for, and kept for a day.
+"""Pictures of a suite's tasks at their start: made on a machine at the first request, and cached for a day.
 
 A picture expires after a day, because tasks change. For each suite, level, seed, language and size one job at a time
 makes the missing pictures on one machine.
@@ -26,35 +26,35 @@ logger = logging.getLogger(__name__)
 
 PICTURE_LIFETIME_SECONDS = 86_400
 MISSING_LIFETIME_SECONDS = 600
-"""How long a task whose picture could not be made is not tried again."""
+"""How long a task whose picture failed is not retried."""
 JOB_TIMEOUT_SECONDS = 600
-"""After so long without an end, the job of a variant is taken to be lost."""
+"""After this time without an end, the job of a variant counts as lost."""
 WIDTH, HEIGHT, QUALITY = 320, 240, 80
 """Largest size of a picture (pixels), and the quality of its WebP."""
 MACHINE_TTL_SECONDS = 60.0
 MACHINE_WAIT_SECONDS = 60.0
-"""How long the pictures wait for a free machine: people come first."""
+"""How long the picture job waits for a free machine. People take priority."""
 HOLDER = "task-pictures"
 
 
 class TaskPicture(FrozenModel):
-    """A task, and what it looks like."""
+    """A task and its picture."""
 
     name: str
     picture: str
-    """A `data:` URL; empty: there is none yet, or none could be made."""
+    """A `data:` URL; empty if there is no picture yet, or none could be made."""
 
 
 class TaskPictures(FrozenModel):
-    """The tasks of a suite in one form."""
+    """The tasks of one variant of a suite."""
 
     tasks: tuple[TaskPicture, ...]
     pending: bool
-    """Whether pictures are being made: ask again."""
+    """Whether pictures are being made. If so, repeat the request."""
 
 
 def pictures_known(suite: str, tasks: tuple[Task, ...], variant: TaskVariant) -> tuple[TaskPictures, bool]:
-    """The pictures that are there, and whether a job must be queued for others; that one is marked as queued."""
+    """The cached pictures, and whether to queue a job for missing ones. If so, that job is marked as queued."""
     known = cache.get_many([_picture_key(task) for task in tasks])
     found = tuple(TaskPicture(name=task.name or task.id, picture=known.get(_picture_key(task), "")) for task in tasks)
     missing = len(known) < len(tasks)
@@ -63,7 +63,7 @@ def pictures_known(suite: str, tasks: tuple[Task, ...], variant: TaskVariant) ->
 
 
 async def pictures_make(suite: str, variant: TaskVariant) -> None:
-    """Make the pictures that are missing. What cannot be made is noted in the log, and left out for some minutes."""
+    """Make the missing pictures. Failures are logged, and not retried for some minutes."""
     try:
         tasks = await suite_tasks(suite, variant)
         missing = [task for task in tasks if await cache.aget(_picture_key(task)) is None]
@@ -94,7 +94,7 @@ async def _make(tasks: list[Task]) -> None:
 
 
 async def _picture(bridge: BridgeClient, lease: Lease, task: Task) -> str:
-    """A task's start as a `data:` URL; empty where its machine fails or has no screen."""
+    """A task's start as a `data:` URL; empty if its machine fails or has no screen."""
     machine = bridge.machine(lease)
     try:
         await bridge.renew(lease, ttl=MACHINE_TTL_SECONDS)

@@ -1,4 +1,4 @@
-"""Tasks of every source that rollouts take (docs/guides/researcher/tasks.md), for pools."""
+"""Tasks for pools, from every source that rollouts accept (docs/guides/researcher/tasks.md)."""
 
 import argparse
 import asyncio
@@ -19,17 +19,17 @@ from vm_bridge.errors import BridgeError, BridgeUnavailable
 
 @dataclass(frozen=True, slots=True)
 class ChosenTasks:
-    """What was chosen of a source."""
+    """The tasks chosen from a source."""
 
     tasks: tuple[Task, ...]
     sha256: str
-    """Of the tasks, in their order."""
+    """Names of the tasks, in their order."""
     image: str
-    """The machine image that was named; empty: none was."""
+    """The machine image that was given; empty if none was."""
 
 
 def read_task_file(path: Path, image: str) -> tuple[Task, ...]:
-    """The tasks of a file or folder for machines of an image. Raises Invalid with the code of what is wrong with it."""
+    """The tasks of a file or folder for machines of an image. Raises Invalid with a code that names the fault."""
     try:
         tasks = read_tasks(path, image)
         check_publishable(tasks)
@@ -39,7 +39,7 @@ def read_task_file(path: Path, image: str) -> tuple[Task, ...]:
 
 
 def add_source_options(parser: argparse.ArgumentParser) -> None:
-    """A rollout's options of tasks; the bridge is this installation's."""
+    """Add a rollout's task options. The bridge is this installation's."""
     add_expert_task_options(parser)
     parser.set_defaults(bridge=settings.ENV.bridge_url)
 
@@ -47,8 +47,8 @@ def add_source_options(parser: argparse.ArgumentParser) -> None:
 def choose_source_tasks(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> ChosenTasks:
     """The tasks that a command line with `add_source_options` names.
 
-    Raises Invalid with the code of what is wrong, and Conflict when the bridge does not answer. Exits like the parser
-    where options are missing.
+    Raises Invalid with a code that names the fault, and Conflict when the bridge does not answer. Exits like the parser
+    if options are missing.
     """
     check_options(parser, arguments)
     if is_pool(arguments.tasks or ""):

@@ -1,4 +1,4 @@
-"""Leases the twin of an episode's machine, where the pool wants one and room is left."""
+"""Leases the twin of an episode's machine, if the pool wants one and there is capacity."""
 
 import contextlib
 import logging
@@ -25,7 +25,7 @@ TWIN_TTL_SECONDS = 60.0
 
 
 class TwinAllocator:
-    """The twin of one episode: at most one at a time. `token` is that of the episode's runner."""
+    """The twin of one episode: at most one at a time. `token` is the fencing token of the episode's runner."""
 
     def __init__(self, bridge: BridgeClient, episode_id: UUID, token: int) -> None:
         self._bridge = bridge
@@ -36,7 +36,7 @@ class TwinAllocator:
         self._image = ""
 
     def allow(self, *, image: str, pool: str) -> None:
-        """Let the episode have twins of this image from now on."""
+        """Allow the episode twins of this image from now on."""
         self._image, self._pool = image, pool
 
     @property
@@ -45,7 +45,7 @@ class TwinAllocator:
         return bool(self._image)
 
     async def open(self, state: EpisodeState) -> TwinLease | None:
-        """A twin, where the episode may have one and room is left now. Raises BridgeError."""
+        """Lease a twin, if the episode may have one and there is capacity now. Raises BridgeError."""
         if not self.wanted or state.status != "running":
             return None
         await self.release()
@@ -65,12 +65,12 @@ class TwinAllocator:
         return TwinLease(machine, lambda policy: _policy_for(policy, machine), self.release)
 
     async def record_use(self, use: PreparedUse) -> None:
-        """Store what a prepared request cost and what became of it."""
+        """Store what a prepared request cost and how it was used."""
         record = partial(services.prepared_request_record, episode_id=self._episode_id, token=self._token)
         await run_in_db_thread(record, request_id=use.id, **use.model_dump(exclude={"id"}))
 
     async def renew(self, *, running: bool) -> None:
-        """Put the end of its lease off, or give it up where the episode stands still."""
+        """Renew its lease, or release it if the episode is idle."""
         if self._lease is not None and not running:
             await self.release()
         if self._lease is None or (self._lease.expires_at - datetime.now(UTC)).total_seconds() > TWIN_TTL_SECONDS * 0.8:
@@ -81,13 +81,13 @@ class TwinAllocator:
             logger.info("the twin of episode %s was not renewed: %s", self._episode_id, error)
 
     async def release(self) -> None:
-        """Give it up, where there is one."""
+        """Release the twin, if there is one."""
         lease, self._lease = self._lease, None
         if lease is not None:
-            with contextlib.suppress(BridgeError):  # its lease ends by itself
+            with contextlib.suppress(BridgeError):  # its lease expires by itself
                 await self._bridge.release(lease)
 
 
 def _policy_for(policy: Policy, twin: Machine) -> Policy:
-    """Who proposes for a twin: a scripted expert looks at the machine it is asked about."""
+    """The policy that proposes for a twin. A scripted expert reads the machine that it is asked about."""
     return ExpertPolicy(policy.ref, twin.suggest_expert_action) if isinstance(policy, ExpertPolicy) else policy

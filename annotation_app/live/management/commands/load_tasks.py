@@ -1,4 +1,4 @@
-"""`manage.py load_tasks POOL (FILE | FOLDER | --suite NAME)`: more tasks for a pool; run again it adds nothing."""
+"""`manage.py load_tasks POOL (FILE | FOLDER | --suite NAME)`: add tasks to a pool. Rerunning it adds nothing."""
 
 import asyncio
 from argparse import ArgumentParser
