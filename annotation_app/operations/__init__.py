@@ -1,4 +1,4 @@
-"""Setting up, starting, stopping and checking the platform on one machine.
+"""Set up, start, stop and check the platform on one machine.
 
 Standard library only, so that it runs before anything is installed.
 """

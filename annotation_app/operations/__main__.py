@@ -59,24 +59,24 @@ class EnvironmentRequirement(enum.Enum):
     """What a command needs of the Python environment `.venv`."""
 
     CREATE = enum.auto()
-    """It installs what is missing, the environment too."""
+    """It installs what is missing, including the environment."""
     PRESENT = enum.auto()
-    """Its programs need packages, and it installs none."""
+    """Its programs need packages, but it installs none."""
     ANY = enum.auto()
     """The standard library is enough."""
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run one sub-command; gives the exit status."""
+    """Run one subcommand. Returns the exit status."""
     return execute(*parse(sys.argv[1:] if words is None else words))
 
 
 def parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
-    """The sub-command with its options, and the words that it hands on. Exits on a request for help and on errors."""
+    """Parse the subcommand, its options, and the words to forward. Exits on a request for help and on errors."""
     words = current_words(words) or ["--help"]
     help_words = [word for word in words if word in HELP_OPTIONS and words[0] in FORWARDED_HELP]
     arguments, rest = build_parser().parse_known_args([word for word in words if word not in help_words])
-    if help_words and not rest and words[0] in ("manage", "trainer"):  # without a sub-command, our own help
+    if help_words and not rest and words[0] in ("manage", "trainer"):  # without a subcommand, print our own help
         build_parser().parse_args(words)
     rest += help_words
     if rest and not arguments.takes_rest:
@@ -85,7 +85,7 @@ def parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
 
 
 def execute(arguments: argparse.Namespace, rest: list[str]) -> int:
-    """Run what `parse` has read; gives the exit status."""
+    """Run the parsed command. Returns the exit status."""
     console = Console()
     command: Command = arguments.command
     try:
@@ -109,7 +109,7 @@ def _demo(arguments: argparse.Namespace, rest: list[str], console: Console) -> i
 
 
 def _serve(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    """The demo without its set-up: what tests start."""
+    """Start the demo without setup, for tests."""
     check_installed(console, storage_only=arguments.storage_only)
     return _run_stack(arguments, console)
 
@@ -262,7 +262,7 @@ def _positive_int(text: str) -> int:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser of every sub-command."""
+    """The parser of every subcommand."""
     present = EnvironmentRequirement.PRESENT
     about = "Set up, run and check Pilothouse on this machine."
     parser = argparse.ArgumentParser(prog="./pilothouse", description=about)

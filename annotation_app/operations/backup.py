@@ -1,8 +1,7 @@
-"""A copy of everything that cannot be made again, and an installation made from it.
+"""Back up everything that cannot be rebuilt, and restore an installation from a backup.
 
-The database is dumped first and the files are copied after it: files that a row names are only ever added, so every
-one that a row of the dump names is there. A backup appears under its name when it is whole; a restore fills a folder
-that is empty.
+The database is dumped before the files are copied. Files that rows refer to are only ever added, so every file that
+the dump refers to is in the backup. A backup gets its name when it is complete. A restore needs an empty folder.
 """
 
 import asyncio
@@ -28,19 +27,19 @@ FORMAT = "pilothouse-backup-1"
 DUMP_NAME = "database.dump"
 MANIFEST_NAME = "manifest.json"
 LAST_BACKUP_NAME = "last-backup.json"
-"""Left in the data folder: when it was saved last, for the health page."""
+"""A file in the data folder with the time of the last backup, for the health page."""
 FLYWHEEL_FOLDER = "flywheel"
 FOLDERS = ("blobs", "exports", FLYWHEEL_FOLDER)
-"""What the database names by its content or its number."""
+"""Folders of files that the database names by content or number."""
 FILES = ("secrets.json", "secret_key", "sign-ins.txt", "installation")
-"""Without the secrets, sealed credentials and authenticators open no more, and pseudonyms change."""
+"""Without the secrets, encrypted credentials and authenticators become unreadable, and pseudonyms change."""
 TIMEOUT_SECONDS = 6 * 3600.0
 BLOCK_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a backup holds; the dump's digest says whether it came over whole."""
+    """The content of a backup. The dump's digest shows whether it was copied completely."""
 
     format: str
     created_at: str
@@ -51,7 +50,7 @@ class Manifest:
 
 
 def backup(data: Path, target: Path, console: Console) -> Manifest:
-    """Copy an installation, running or not. OperationsError when there is none, or something is in the way."""
+    """Back up an installation, running or not. Raises OperationsError if there is none, or the target is in use."""
     if target.exists():
         raise OperationsError(f"{target} exists.", hint="Name a folder that does not.")
     if not (data / "postgres" / "created").exists():
@@ -70,8 +69,8 @@ def backup(data: Path, target: Path, console: Console) -> Manifest:
 
 
 def restore(source: Path, data: Path, console: Console) -> Manifest:
-    """Make an installation of a backup in an empty folder. OperationsError when the folder is not, or the backup is
-    damaged; then nothing is left there."""
+    """Restore a backup into an empty folder. Raises OperationsError if the folder is not empty or the backup is
+    damaged; then it leaves nothing there."""
     manifest = _read_manifest(source)
     if data.exists() and any(path.name != LOCK_NAME for path in data.iterdir()):
         raise OperationsError(f"{data} is not empty.", hint="Name a folder that is, or wipe it: demo --reset")
@@ -134,7 +133,7 @@ def _read_manifest(source: Path) -> Manifest:
 
 
 def _backup_files(folder: Path) -> Iterator[Path]:
-    """What is copied of an installation, or lies in a backup; nothing that is still being written."""
+    """The files to copy from an installation or a backup, without those that are still being written."""
     yield from (folder / name for name in FILES if (folder / name).is_file())
     for name in FOLDERS:
         for path in sorted((folder / name).rglob("*")):
@@ -144,12 +143,12 @@ def _backup_files(folder: Path) -> Iterator[Path]:
 
 
 def _is_excluded(below: Path) -> bool:
-    """Copies of trajectories that a turn of the flywheel learns from are in the database too."""
+    """Copies of trajectories that a flywheel cycle trains on are also in the database."""
     return below.parts[0] == FLYWHEEL_FOLDER and below.parts[2:3] == ("data",)
 
 
 def _copy_files(source: Path, target: Path) -> tuple[int, int]:
-    """How many files and bytes were copied, with their modes."""
+    """Copy files with their modes. Returns how many files and bytes were copied."""
     count = size = 0
     for path in _backup_files(source):
         to = target / path.relative_to(source)
@@ -159,7 +158,7 @@ def _copy_files(source: Path, target: Path) -> tuple[int, int]:
         except FileNotFoundError:
             if path.relative_to(source).parts[0] != FLYWHEEL_FOLDER:
                 raise
-            continue  # a training keeps its newest checkpoints only
+            continue  # a training run keeps only its newest checkpoints
         count, size = count + 1, size + to.stat().st_size
     return count, size
 
@@ -181,7 +180,7 @@ async def _restore_database(data: Path, dump: Path, console: Console) -> None:
 
 @asynccontextmanager
 async def _running_database(data: Path, console: Console) -> AsyncIterator[Postgres]:
-    """The installation's database: that of the running platform, or started for the while."""
+    """The installation's database: that of the running platform, or one started for this purpose."""
     postgres = Postgres(data / "postgres")
     if read_platform_info(data) is not None:
         yield postgres

@@ -1,6 +1,6 @@
-"""Start of `./pilothouse`: reads the command line, and makes the environment `.venv` where a command needs it.
+"""Entry point of `./pilothouse`: parse the command line, and create the environment `.venv` if a command needs it.
 
-Runs in `.venv` when that works, and else in any Python from 3.11 on, with the standard library alone.
+Runs in `.venv` if that works, else in any Python from 3.11 on, with only the standard library.
 """
 
 import argparse
@@ -21,7 +21,7 @@ VENV_FOLDER = ROOT / ".venv"
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run one sub-command in the environment it needs; gives the exit status."""
+    """Run one subcommand in the environment that it needs. Returns the exit status."""
     words = sys.argv[1:] if words is None else words
     arguments, rest = parse(words)
     console = Console()
@@ -39,7 +39,7 @@ def main(words: list[str] | None = None) -> int:
 
 
 def _interpreter(arguments: argparse.Namespace, console: Console) -> Path | None:
-    """The one that the command must be run with; None: this one."""
+    """The interpreter to run the command with; None: this one."""
     here = VENV_FOLDER.exists() and VENV_FOLDER.samefile(sys.prefix)
     match arguments.environment:
         case EnvironmentRequirement.CREATE:

@@ -1,4 +1,4 @@
-"""Prints the keys of bridge hosts, which are derived from the master key of an installation."""
+"""Print the keys of bridge hosts, which are derived from the master key of an installation."""
 
 import json
 import os
@@ -18,8 +18,8 @@ def bridge_keys(
 ) -> str:
     """The line for the environment of a bridge: the keys of these hosts, of managers and of hosts that Ray places.
 
-    The master key is the environment's, or that of the installation in `data`. Raises OperationsError where there is
-    none, or a host's id is unusable.
+    The master key comes from the environment or from the installation in `data`. Raises OperationsError if there is
+    none, or if a host's id is invalid.
     """
     for host in hosts:
         if not HOST_ID.fullmatch(host):

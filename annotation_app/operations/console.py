@@ -1,4 +1,4 @@
-"""What a person reads in the terminal: steps of the set-up, log lines of the programs, problems."""
+"""Terminal output for people: setup steps, log lines of the programs, problems."""
 
 import logging
 import os
@@ -17,7 +17,7 @@ COLOURS = (32, 33, 34, 35, 36, 92, 94, 95, 96)
 
 
 class Console:
-    """Coloured when it is a terminal that wants colour (https://no-color.org), plain otherwise."""
+    """Uses colour if the output is a terminal that wants it (https://no-color.org)."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self.stream = stream or sys.stdout
@@ -25,25 +25,25 @@ class Console:
         self.coloured = self.live and "NO_COLOR" not in os.environ
 
     def say(self, text: str = "") -> None:
-        """One line for the person."""
+        """Print one line."""
         print(text, file=self.stream, flush=True)
 
     def step(self, text: str) -> None:
-        """One line about what has been done or begins now."""
+        """Print a step that is done or begins now."""
         self.say(f"{self.paint('▸', 36)} {text}")
 
     def warn(self, text: str) -> None:
-        """Something the person should know, that stops nothing."""
+        """Print a warning that stops nothing."""
         self.say(f"{self.paint('!', 33)} {text}")
 
     def problem(self, error: OperationsError) -> None:
-        """What went wrong and what to do about it."""
+        """Print what went wrong and what to do about it."""
         self.say(f"{self.paint('✗', 31)} {error}")
         for line in error.hint.splitlines():
             self.say(f"  {line}")
 
     def progress(self, text: str) -> None:
-        """A line that the next one replaces; nothing where lines cannot be replaced."""
+        """Print a line that the next one replaces. Prints nothing if the output cannot replace lines."""
         if self.live:
             width = shutil.get_terminal_size().columns - 1
             print(f"\r\x1b[K{text[:width]}", end="", file=self.stream, flush=True)
@@ -54,11 +54,11 @@ class Console:
             print("\r\x1b[K", end="", file=self.stream, flush=True)
 
     def paint(self, text: str, colour: int) -> str:
-        """`text` in an ANSI colour, where colours are shown."""
+        """`text` in an ANSI colour, if colours are on."""
         return f"\x1b[{colour}m{text}\x1b[0m" if self.coloured else text
 
     def program_log(self, name: str, file: Path) -> logging.Logger:
-        """A logger whose lines go, prefixed, to the terminal and, dated, to a file of bounded size."""
+        """A logger that writes lines to the terminal with a prefix, and to a size-limited file with the date."""
         logger = logging.Logger(name)
         colour = COLOURS[zlib.crc32(name.encode()) % len(COLOURS)]
         terminal = logging.StreamHandler(self.stream)

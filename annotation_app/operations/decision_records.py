@@ -1,4 +1,4 @@
-"""The decision records of `docs/adr`, and the map from the numbers that records had before to their headings now."""
+"""The decision records of `docs/adr`, and the map from former record numbers to current headings."""
 
 import re
 import tomllib
@@ -10,14 +10,14 @@ INDEX, MAP = "index.md", "map.toml"
 MOST_RECORDS = 40
 MOST_NUMBERS_OF_A_HEADING = 25
 LAST_NUMBER = 710
-"""The highest number that a record had. New decisions have none."""
+"""The highest former record number. New decisions have none."""
 _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _DECISION = re.compile(r"^## (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, order=True, slots=True)
 class FormerRecord:
-    """A record that was a file of its own: its number and title then, its file and its heading's anchor now."""
+    """A record that used to be a file: its former number and title, and the file and anchor of its heading now."""
 
     number: int
     title: str
@@ -27,24 +27,24 @@ class FormerRecord:
 
 @dataclass(frozen=True, slots=True)
 class RecordMap:
-    """The former records by number, and the numbers that no record ever had."""
+    """The former records by number, and the numbers that were never used."""
 
     records: tuple[FormerRecord, ...]
     never_used: frozenset[int]
 
 
 def anchor_of(heading: str) -> str:
-    """What a heading is called in links, as GitHub and the documentation's site call it."""
+    """The anchor of a heading, as on GitHub and the documentation site."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def decisions_in(record: str) -> tuple[str, ...]:
-    """The anchors of a record's decisions in order: its headings of the second level."""
+    """The anchors of a record's decisions in order: its second-level headings."""
     return tuple(anchor_of(heading) for heading in _DECISION.findall(_FENCED.sub("", record)))
 
 
 def read_map(source: str) -> RecordMap:
-    """Parse `map.toml`. Raises TOMLDecodeError, KeyError, TypeError or ValueError where it is malformed."""
+    """Parse `map.toml`. Raises TOMLDecodeError, KeyError, TypeError or ValueError if it is malformed."""
     data = tomllib.loads(source)
     records = (
         FormerRecord(int(number), entry["title"], *entry["at"].split("#", maxsplit=1))
@@ -55,11 +55,11 @@ def read_map(source: str) -> RecordMap:
 
 
 def record_faults(records: Mapping[str, str], former: RecordMap) -> list[str]:
-    """What is wrong with the records and the map, in words; empty where nothing is.
+    """Descriptions of the faults in the records and the map; empty without any.
 
     Args:
         records: the text of each record by its file's name, without the index.
-        former: what `read_map` gives.
+        former: the result of `read_map`.
     """
     anchors = {name: decisions_in(text) for name, text in records.items()}
     faults = [f"{name} has no decision" for name, there in anchors.items() if not there]

@@ -1,4 +1,4 @@
-"""Docstrings that carry weight: `docs/docstrings.toml` lists their objects, and `gaps` compares signature and text.
+"""Checks of important docstrings: `docs/docstrings.toml` lists their objects, and `gaps` compares signature and text.
 
 The rule reads source files only; nothing is imported. An object is a public class, function or method. It is complete
 where
@@ -6,7 +6,7 @@ where
 * it has a docstring
 * each parameter, field and return value that is a tensor has its shape in brackets, such as `[batch, tokens]`
 * each number is explained by name, or carries its unit in its name (`timeout_seconds`)
-* each exception class that its body raises stands after "Raises"
+* each exception class that its body raises is named after "Raises"
 * each name under `Args:` is a parameter
 * the source of a listed formula is named with its year
 """
@@ -39,7 +39,7 @@ COUNTS = {
 }
 NUMBERS = {"port", "seed", "count", "number", "index"}
 UNITS = TIME_AND_SIZE | COUNTS | NUMBERS
-"""Last words of a name that say what it counts."""
+"""Last words of a name that state what it counts."""
 NUMBER = re.compile(r"\b(?:int|float)\b")
 CONTAINER = re.compile(r"\b(?:Sequence|Mapping|Iterable|Iterator|Callable|Collection|dict|list|set|tuple|Literal)\b")
 TENSOR = re.compile(r"\bTensor\b")
@@ -54,31 +54,31 @@ class ListedObject:
     """A class, function or method of the list."""
 
     path: str
-    """Of its file, from the repository's root."""
+    """Path of its file from the repository's root."""
     name: str
     """Its qualified name in the module."""
     line: int
     gaps: tuple[str, ...]
-    """What its docstring lacks, a phrase each."""
+    """What its docstring lacks, one phrase each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A docstring in parts."""
+    """A parsed docstring."""
 
     entries: dict[str, str]
-    """Under `Args` or `Attributes`: what is said of each name."""
+    """The entries of `Args` or `Attributes`, by name."""
     rest: str
-    """All else."""
+    """The remaining text."""
     raised: frozenset[str]
-    """Words that stand after "Raises"."""
+    """The words after "Raises"."""
 
     def explains(self, name: str) -> bool:
         """Whether a name occurs at all."""
         return name in self.entries or re.search(rf"\b{re.escape(name)}\b", self.rest) is not None
 
     def has_shape(self, name: str) -> bool:
-        """Whether a shape in brackets is given for a name: in its entry, or behind it in the same sentence."""
+        """Whether a name has a shape in brackets: in its entry, or after it in the same sentence."""
         if SHAPE.search(self.entries.get(name, "")):
             return True
         return re.search(rf"`{re.escape(name)}`[^.]*?{SHAPE.pattern}", self.rest) is not None
@@ -117,7 +117,7 @@ def public_objects(module: ast.Module) -> Iterator[tuple[str, ast.ClassDef | Fun
 
 
 def gaps(node: ast.ClassDef | Function) -> Iterator[str]:
-    """What the docstring of an object lacks, a phrase each."""
+    """What the docstring of an object lacks, one phrase each."""
     docstring = ast.get_docstring(node)
     if not docstring:
         yield "has no docstring"
@@ -161,7 +161,7 @@ def _value_gaps(name: str, annotation: str, text: Text) -> Iterator[str]:
 
 
 def is_number(annotation: str) -> bool:
-    """Whether an annotation is a number, or one that may be missing."""
+    """Whether an annotation is a number or an optional number."""
     return bool(NUMBER.search(annotation)) and not CONTAINER.search(annotation)
 
 
@@ -190,7 +190,7 @@ def read_docstring(docstring: str) -> Text:
 
 
 def raised(node: Function) -> set[str]:
-    """Names of the exception classes that a function's own body raises; those of nested functions are theirs."""
+    """Names of the exception classes that a function's own body raises, without those of nested functions."""
     return {name for one in _own_nodes(node.body) if isinstance(one, ast.Raise) and (name := _exception_name(one.exc))}
 
 
@@ -202,7 +202,7 @@ def _own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
 
 
 def _exception_name(expression: ast.expr | None) -> str:
-    """The class that is raised; empty where an exception is passed on, or made by a function."""
+    """The class that is raised; empty if an exception is re-raised or made by a function."""
     expression = expression.func if isinstance(expression, ast.Call) else expression
     name = expression.attr if isinstance(expression, ast.Attribute) else getattr(expression, "id", "")
     return name if name[:1].isupper() else ""

@@ -1,6 +1,6 @@
-"""`./pilothouse doctor`: whether this machine can run Pilothouse, and what to do where it cannot. It changes nothing.
+"""`./pilothouse doctor`: whether this machine can run Pilothouse, and what to do if it cannot. It changes nothing.
 
-Runs with the standard library alone.
+Runs with only the standard library.
 """
 
 import ctypes
@@ -24,19 +24,19 @@ from annotation_app.operations.runtime.stack import LOOPBACK, ROOT, Ports
 
 MIN_PYTHON = (3, 11)
 MIN_MEMORY_GIB, GOOD_MEMORY_GIB = 2, 4
-"""The demo needs the first; desktops want the second."""
+"""The first is for the demo, the second for desktops."""
 MIN_DISK_GIB, GOOD_DISK_GIB = 1, 5
 MIN_OPEN_FILES = 1_024
 CLOCK_UNSYNCHRONISED = 5
-"""What adjtimex(2) gives for a clock that nothing keeps right (TIME_ERROR)."""
+"""The adjtimex(2) result for an unsynchronized clock (TIME_ERROR)."""
 TIMEX_BYTES = 512
-"""More than a struct timex has; zeros ask and set nothing."""
+"""Larger than a `struct timex`; zeros read and set nothing."""
 PROBE_TIMEOUT_SECONDS = 10
 State = Literal["ok", "warn", "bad"]
 
 
 class Finding(NamedTuple):
-    """What was found of one thing. `warn`: it runs with less; `bad`: the demo would not start."""
+    """The result for one item. `warn`: it runs with limitations; `bad`: the demo would not start."""
 
     subject: str
     state: State
@@ -45,7 +45,7 @@ class Finding(NamedTuple):
 
 
 def run_doctor(data: Path, console: Console) -> int:
-    """Print a finding a line, each with what to do; 1 where one of them keeps the demo from starting."""
+    """Print one finding per line with advice. Returns 1 if one of them keeps the demo from starting."""
     findings = [finding for check in CHECKS for finding in check(data)]
     for finding in findings:
         mark = {"ok": console.paint("✓", 32), "warn": console.paint("!", 33), "bad": console.paint("✗", 31)}
@@ -77,7 +77,7 @@ def check_versions(data: Path) -> Iterator[Finding]:
 
 
 def check_programs(data: Path) -> Iterator[Finding]:
-    """The system packages that the demo starts programs of."""
+    """The system packages of the programs that the demo starts."""
     missing = [package.package for package in RUN_PACKAGES if not package.is_installed()]
     if not missing:
         yield Finding("System packages", "ok", f"all {len(RUN_PACKAGES)} are there")
@@ -91,7 +91,7 @@ def check_programs(data: Path) -> Iterator[Finding]:
 
 
 def check_namespaces(data: Path) -> Iterator[Finding]:
-    """Whether machines can be kept apart from this one."""
+    """Whether sandboxes can be isolated from this machine."""
     if shutil.which(SANDBOX_PROBE[0]) is None:
         yield Finding("Namespaces", "warn", "not tried: bubblewrap is not installed", "./pilothouse demo installs it")
         return
@@ -113,7 +113,7 @@ def check_namespaces(data: Path) -> Iterator[Finding]:
 
 
 def check_ports(data: Path) -> Iterator[Finding]:
-    """The ports that the demo takes first."""
+    """The ports that the demo tries first."""
     info = read_platform_info(data)
     if info is not None:
         yield Finding("Ports", "ok", f"Pilothouse runs on this data: {info.url}")
@@ -137,7 +137,7 @@ def check_room(data: Path) -> Iterator[Finding]:
 
 
 def check_clock(data: Path) -> Iterator[Finding]:
-    """Whether something keeps the clock right: codes of second factors and tickets depend on it."""
+    """Whether the clock is synchronized. Second-factor codes and tickets depend on it."""
     try:
         state = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(TIMEX_BYTES))
     except (OSError, AttributeError):
@@ -152,7 +152,7 @@ def check_clock(data: Path) -> Iterator[Finding]:
 
 
 def check_gpu(data: Path) -> Iterator[Finding]:
-    """Which graphics processors there are; none is needed."""
+    """The GPUs of this machine; none is required."""
     names: Sequence[str] = ()
     if shutil.which("nvidia-smi"):
         words = ["nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader"]
@@ -193,7 +193,7 @@ def _is_port_free(port: int) -> bool:
 
 
 def _available_memory() -> int:
-    """Bytes that programs can have without swapping."""
+    """Bytes that programs can use without swapping."""
     lines = Path("/proc/meminfo").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
 

@@ -1,4 +1,4 @@
-"""`./pilothouse docs`: the documentation as a site, built by Sphinx from docs/ and served on this machine.
+"""`./pilothouse docs`: build the documentation site from docs/ with Sphinx, and serve it on this machine.
 
 It needs no network once its packages are installed: search, fonts and styles are part of the site.
 """
@@ -25,12 +25,12 @@ from annotation_app.operations.runtime.stack import LOOPBACK, ROOT
 SOURCE = ROOT / "docs"
 SITE = ROOT / ".data" / "docs"
 GENERATED = Path("reference", "generated")
-"""Below the source: pages written from the code before each build, which git ignores."""
+"""Pages generated from the code before each build, below the source. Git ignores them."""
 BUILD_LOG = ROOT / ".data" / "logs" / "docs.log"
 
 
 def docs(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    """Build the site; serve it until Ctrl-C unless it is only to be built. Gives the exit status."""
+    """Build the site, and serve it until Ctrl-C unless only a build was requested. Returns the exit status."""
     ensure_python_packages(SetupPurpose.RUN, console)
     build_site(arguments.build or SITE, console)
     if arguments.build is None:
@@ -41,7 +41,7 @@ def docs(arguments: argparse.Namespace, rest: list[str], console: Console) -> in
 
 
 def build_site(folder: Path, console: Console) -> None:
-    """Write the pages to `folder`, those of the reference from the code as it is now.
+    """Write the pages to `folder`. The reference is generated from the current code.
 
     A broken link, or a page that Sphinx cannot read, fails. Raises CommandFailed.
     """
@@ -83,4 +83,4 @@ def served_site(folder: Path, port: int) -> Iterator[str]:
 
 class _QuietHandler(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *values: Any) -> None:
-        """Requests of one reader are not worth a line each."""
+        """Log nothing: requests of a single reader are not interesting."""

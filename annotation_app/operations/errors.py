@@ -7,7 +7,7 @@ OperationsError
 
 
 class OperationsError(Exception):
-    """Something a person can mend: says what happened, and in `hint` what to do."""
+    """An error that a person can fix. It says what happened, and `hint` says what to do."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""What only one run may do at a time; every lock ends with the process that holds it, however that ends."""
+"""Locks for what only one run may do at a time. A lock is released when its process ends, in any way."""
 
 import contextlib
 import fcntl
@@ -17,7 +17,7 @@ SETUP_TIMEOUT_SECONDS = 1800.0
 
 @contextlib.contextmanager
 def data_lock(data: Path) -> Iterator[None]:
-    """Use of a data folder; OperationsError at once when another run uses it."""
+    """Lock a data folder. Raises OperationsError at once if another run uses it."""
     with _open_lock(data / LOCK_NAME) as lock:
         if not _try_lock(lock):
             raise OperationsError(
@@ -39,7 +39,7 @@ def is_data_locked(data: Path) -> bool:
 
 @contextlib.contextmanager
 def setup_lock(file: Path, console: Console) -> Iterator[None]:
-    """Installing into this clone; waits for another set-up, OperationsError when that takes half an hour."""
+    """Lock this clone for installing. Waits for another setup; raises OperationsError after half an hour."""
     with _open_lock(file) as lock:
         if not _try_lock(lock):
             console.step("Another set-up is at work here; waiting for it …")

@@ -1,4 +1,4 @@
-"""The glossary: one word for each concept, and the retired words that no identifier may carry any more.
+"""The glossary: one word for each concept, and retired words that identifiers may no longer contain.
 
 `docs/concepts/glossary.toml` is the source. `docs/concepts/glossary.md` is rendered from it, and `violations` finds
 retired words in identifiers, module names, English messages of the pages and log messages.
@@ -32,7 +32,7 @@ ENGLISH = "frontend/src/shared/i18n/en"
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _COMMENT_OR_STRING = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
 _TEMPLATE = re.compile(r"`(?:\$\{[^`{}\n]*\}|\\.|(?!\$\{)[^`\\\n])*`")
-"""A template literal on one line, without braces or templates in its expressions; others are left as they are."""
+"""A template literal on one line, without braces or templates in its expressions. Others are left unchanged."""
 _EXPRESSION = re.compile(r"\$\{([^}]*)\}")
 _MESSAGE = re.compile(r"^\s*\"[\w.]+\": (.*)$")
 _LOG = re.compile(r"\blogger\.\w+\(\s*f?\"([^\"\n]*)")
@@ -46,15 +46,15 @@ _PYTHON_TOKEN = re.compile(
     r"|([^\W\d]\w*)",
     re.DOTALL,
 )
-"""A comment, a string, a number or, as its group, a name of Python."""
+"""A comment, a string, a number or, as its group, a Python name."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetiredWord:
-    """A word that identifiers no longer carry.
+    """A word that identifiers may no longer contain.
 
     Attributes:
-        word: the word as people said it.
+        word: the word as it was used.
         pattern: matched against the identifier's words in lower case, joined by spaces.
         scope: path prefixes in which the word is retired; empty for everywhere.
         stored: identifiers that keep the word because they are stored or sent.
@@ -68,7 +68,7 @@ class RetiredWord:
     prose: re.Pattern[str] | None = None
 
     def matches(self, path: str, identifier: str) -> bool:
-        """Whether the identifier in the file at `path` carries the word."""
+        """Whether the identifier in the file at `path` contains the word."""
         if identifier in self.stored or (self.scope and not path.startswith(self.scope)):
             return False
         return bool(self.pattern.search(words_of(identifier)))
@@ -99,7 +99,7 @@ def words_of(identifier: str) -> str:
 
 
 def load(root: Path) -> list[Term]:
-    """The terms in alphabetical order. Raises KeyError or re.error where the source is malformed."""
+    """The terms in alphabetical order. Raises KeyError or re.error if the source is malformed."""
     data: dict[str, Any] = tomllib.loads((root / SOURCE).read_text())
     return sorted((_term(entry) for entry in data["term"]), key=lambda term: term.term.lower())
 
@@ -143,12 +143,12 @@ def write(root: Path) -> None:
 
 
 def is_current(root: Path) -> bool:
-    """Whether the page is what its source gives."""
+    """Whether the page matches its source."""
     return (root / PAGE).exists() and (root / PAGE).read_text() == render(load(root))
 
 
 def violations(root: Path) -> list[Violation]:
-    """Every retired word that an identifier, a module's name or a message carries, in order."""
+    """Every retired word in an identifier, a module's name or a message, in order."""
     retired = [word for term in load(root) for word in term.retired]
     any_retired = re.compile("|".join(word.pattern.pattern for word in retired))
     found: set[Violation] = set()
@@ -203,7 +203,7 @@ def identifiers(root: Path) -> Iterator[tuple[str, int, str]]:
 def python_identifiers(source: str) -> Iterator[tuple[int, str]]:
     """Line and name of each distinct identifier of a module, where it first occurs. Leaves out comments and strings.
 
-    The standard library's tokenizer finds the same and takes ten times as long.
+    The standard library's tokenizer gives the same result but takes ten times as long.
     """
     first: dict[str, int] = {}
     line, at = 1, 0

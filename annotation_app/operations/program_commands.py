@@ -1,4 +1,4 @@
-"""Commands that exec another program, for the running installation or in the trainer's environment."""
+"""Commands that exec another program, against the running installation or in the trainer's environment."""
 
 import argparse
 import json
@@ -18,12 +18,12 @@ from annotation_app.operations.runtime.platform_info import PlatformInfo, read_p
 from annotation_app.operations.runtime.stack import ROOT
 
 TRAINER_PROGRAMS = ("serve", "nano", "toy")
-"""Programs of the trainer beside the commands of `python -m trainer`."""
+"""Programs of the trainer other than the commands of `python -m trainer`."""
 SOURCE_HINT = (
     "Tasks are chosen as rollouts choose them: --task, --level, --seeds, --image, … (docs/guides/researcher/tasks.md)."
 )
 MANAGE_TIMEOUT_SECONDS = 600.0
-"""Longest time of a command of `manage.py`; `ensure_pool` asks the bridge for every task."""
+"""Longest time of a `manage.py` command; `ensure_pool` queries the bridge for every task."""
 
 
 def openenv(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
@@ -49,7 +49,7 @@ def probe(arguments: argparse.Namespace, rest: list[str], console: Console) -> i
 
 
 def osworld(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    """Install OSWorld's package, and go on with what is asked of it."""
+    """Install OSWorld's package, and run the requested command."""
     if arguments.work is None and rest:
         raise OperationsError(f"There is no option {rest[0]} without `table`.")
     ensure_python_packages(SetupPurpose.RUN, console)
@@ -63,7 +63,7 @@ def osworld(arguments: argparse.Namespace, rest: list[str], console: Console) ->
 
 
 def benchmark(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    """Have a policy attempt tasks. For a registered revision the running installation gives the options."""
+    """Run a policy on tasks. For a registered revision, the running installation supplies the options."""
     words = rest
     if arguments.registered is not None:
         words = [*rest, *_options_of(arguments.registered, require_platform(arguments.data))]
@@ -81,7 +81,8 @@ def factory(arguments: argparse.Namespace, rest: list[str], console: Console) ->
 
 
 def simulate_annotator(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    """Have a suite's expert annotate in the running demo: in a pool, or in one of its own for the tasks of a source."""
+    """Run a suite's expert as an annotator in the running demo: in a pool, or in a new pool for the tasks of a
+    source."""
     note = require_platform(arguments.data)
     if (arguments.pool is None) == (not rest):
         raise OperationsError("Name a pool with --pool, or tasks with --tasks or --suite.", hint=SOURCE_HINT)
@@ -103,7 +104,7 @@ def trainer(arguments: argparse.Namespace, rest: list[str], console: Console) ->
 
 
 def require_platform(data: Path) -> PlatformInfo:
-    """The installation that runs on a data folder. Raises OperationsError where none does."""
+    """The installation that runs on a data folder. Raises OperationsError if none does."""
     note = read_platform_info(data)
     if note is None:
         raise OperationsError(f"Nothing is running on {data}.", hint="Start it: ./pilothouse demo")
@@ -111,20 +112,20 @@ def require_platform(data: Path) -> PlatformInfo:
 
 
 def _options_of(registered: list[str], note: PlatformInfo) -> list[str]:
-    """The rollout options of a registered revision. Raises OperationsError where no revision has this name."""
+    """The rollout options of a registered revision. Raises OperationsError for an unknown revision."""
     options: list[str] = json.loads(_manage(["policy_options", *registered], note))
     return options
 
 
 def _ensure_pool(words: list[str], note: PlatformInfo, console: Console) -> str:
-    """The name of the pool with the tasks of a source, which is made where there is none. Raises OperationsError."""
+    """The name of the pool with the tasks of a source, created if missing. Raises OperationsError."""
     made = json.loads(_manage(["ensure_pool", *words], note).splitlines()[-1])
     console.step(f"{made['pool']}: {made['tasks']} tasks, {made['new']} of them new.")
     return str(made["pool"])
 
 
 def _manage(words: list[str], note: PlatformInfo) -> str:
-    """What a command of `manage.py` prints. Raises OperationsError with what it says of its failure."""
+    """The output of a `manage.py` command. Raises OperationsError with its error message."""
     command = [sys.executable, str(ROOT / "manage.py"), *words]
     environment = {**os.environ, **note.environment}
     try:
@@ -152,7 +153,7 @@ def _demo_password(data: Path, user: str) -> str:
 def _exec_module(module: str, words: list[str], data: Path) -> NoReturn:
     """Exec a module of this environment with the variables of the running installation, if one runs.
 
-    Raises OperationsError where its packages are not installed.
+    Raises OperationsError if its packages are not installed.
     """
     check_modules()
     note = read_platform_info(data)

@@ -1,1 +1,1 @@
-"""`./pilothouse audit`: scanners for known weaknesses and leaked secrets, and a dated list of allowed findings."""
+"""`./pilothouse audit`: scanners for known vulnerabilities and leaked secrets, and a dated list of allowed findings."""

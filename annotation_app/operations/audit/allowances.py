@@ -1,4 +1,4 @@
-"""Allowed findings: a committed list in which each has a reason and a date after which it no longer holds."""
+"""Allowed findings: a committed list in which each has a reason and an expiry date."""
 
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -12,12 +12,12 @@ from annotation_app.operations.audit.reports import Finding, ScanReport
 from annotation_app.operations.errors import OperationsError
 
 MAX_ALLOWANCE = timedelta(days=366)
-"""How long an allowance may hold before somebody has to look again."""
+"""How long an allowance may last before a person has to review it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """Findings of one scanner that are known and accepted until a date; `*` in a name stands for anything."""
+    """Findings of one scanner that are known and accepted until a date; `*` in a name matches anything."""
 
     scanner: str
     findings: tuple[str, ...]
@@ -26,13 +26,13 @@ class Allowance:
     reason: str
 
     def covers(self, scanner: str, finding: Finding) -> bool:
-        """Whether it names this finding, expired or not."""
+        """Whether it matches this finding, expired or not."""
         return scanner == self.scanner and any(fnmatchcase(finding.id, name) for name in self.findings)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A report judged by the list: `open` findings count, and those whose allowance has expired are among them."""
+    """A report after applying the list. `open` findings count, including those whose allowance has expired."""
 
     report: ScanReport
     open: tuple[Finding, ...]
@@ -58,7 +58,7 @@ def read_allowances(file: Path) -> tuple[Allowance, ...]:
 
 
 def apply_allowances(report: ScanReport, allowances: Sequence[Allowance], today: date) -> Verdict:
-    """Sort the findings of a report into those that count and those that are allowed on this day."""
+    """Split the findings of a report into those that count and those that are allowed on this day."""
     open_, allowed, expired = [], [], []
     for finding in sorted(report.findings):
         covering = [each for each in allowances if each.covers(report.scanner, finding)]
@@ -71,7 +71,7 @@ def apply_allowances(report: ScanReport, allowances: Sequence[Allowance], today:
 
 
 def unused_allowances(allowances: Iterable[Allowance], reports: Iterable[ScanReport]) -> list[tuple[Allowance, str]]:
-    """Names of allowances that fit no finding of their scanner, which did look."""
+    """Names of allowances that match no finding of their scanner, although it ran."""
     found = {report.scanner: report.findings for report in reports if report.state == "ran"}
     return [
         (allowance, name)

@@ -1,4 +1,4 @@
-"""`./pilothouse audit`: lets all scanners look, judges what they found, and prints the figures."""
+"""`./pilothouse audit`: run all scanners, judge their findings, and print the figures."""
 
 import json
 import os
@@ -48,9 +48,9 @@ SBOM_FOLDER = ROOT / ".data" / "audit"
 EDITOR_FOLDER = ROOT / "vm_bridge" / "images" / "editor"
 NODE_PACKAGES = {"frontend": FRONTEND, "editor": EDITOR_FOLDER}
 REQUIREMENTS = (*(lock.path for lock in ALL_LOCKS), TRAINER_LOCK.source, *UNHASHED_REQUIREMENTS)
-"""Files that together name every Python package. The trainer's lock leaves out torch, which its source has."""
+"""Files that together name every Python package. The trainer's lock leaves out torch, which its source includes."""
 HASHED_SUFFIXES = (".lock", "package-lock.json")
-"""Ends of names of files that are full of hashes and hold nothing else."""
+"""File name suffixes of files that consist of hashes."""
 GIT_TIMEOUT_SECONDS = 60
 
 
@@ -58,9 +58,9 @@ def run_audit(console: Console, node: Node, *, strict: bool = False) -> int:
     """Audit this tree and write its bill of materials. The last line printed is a JSON object with the figures.
 
     Args:
-        console: Where it is told.
+        console: Where to print.
         node: The npm to use.
-        strict: Whether a scanner that cannot look is an error too.
+        strict: Whether an unavailable scanner is also an error.
 
     Returns:
         The exit status: 1 with a finding that is not allowed, with a scanner that failed and, when `strict`, with one
@@ -95,7 +95,7 @@ def print_verdicts(
     today: date,
     strict: bool = False,
 ) -> int:
-    """Tell what was found, with the figures as the last line; gives the exit status."""
+    """Print the findings, with the figures as the last line. Returns the exit status."""
     verdicts = [apply_allowances(report, allowances, today) for report in reports]
     console.say()
     for verdict in verdicts:
@@ -110,9 +110,10 @@ def print_verdicts(
 
 
 def summarize_verdicts(verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """Figures for machines.
+    """The figures in machine-readable form.
 
-    `audit_ran` is whether no scanner failed and at least one ran; `audit_findings` counts those that are not allowed.
+    `audit_ran` is whether at least one scanner ran and none failed. `audit_findings` counts findings that are not
+    allowed.
     """
     states = [verdict.report.state for verdict in verdicts]
     return {
@@ -132,15 +133,15 @@ def summarize_verdicts(verdicts: Sequence[Verdict]) -> dict[str, Any]:
 
 
 def sbom_name(file: Path) -> str:
-    """The name of the bill of materials of a file of requirements, such as `trainer-requirements.lock`."""
+    """The file name of the bill of materials for a requirements file, such as `trainer-requirements.lock`."""
     return str(file.relative_to(ROOT)).replace("/", "-")
 
 
 def committed_files(root: Path) -> tuple[str, ...]:
-    """Files of the tree that git knows or would add, without those that are full of hashes.
+    """Files that git tracks or would add, without those that consist of hashes.
 
     Raises:
-        OperationsError: It is no git checkout.
+        OperationsError: The tree is not a git checkout.
     """
     words = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     done = subprocess.run(words, cwd=root, capture_output=True, text=True, timeout=GIT_TIMEOUT_SECONDS, check=False)
@@ -154,7 +155,7 @@ def committed_files(root: Path) -> tuple[str, ...]:
 
 
 def _ensure_scanners(console: Console) -> Path | None:
-    """The folder of the scanners' programs; None, told, where they cannot be installed."""
+    """The folder of the scanners' programs; None, with a message, if they cannot be installed."""
 
     def fill(environment: PythonEnvironment) -> None:
         environment.install_locked("the scanners", AUDIT_LOCK)

@@ -1,4 +1,4 @@
-"""`./pilothouse pin-images`: writes the digest of each image behind its version, as its registry gives it."""
+"""`./pilothouse pin-images`: write the digest of each image after its version, as its registry reports it."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,13 +13,13 @@ def run_pinning(console: Console, root: Path, mirrors: Sequence[str] = (), *, up
     """Pin every image of `docker/` that has no digest yet.
 
     Args:
-        console: Where it is told.
+        console: Where to print.
         root: The tree.
-        mirrors: `NAME=URL` for registries that are reached elsewhere.
-        update: Whether a digest that is written there gives way where the tag names another image by now.
+        mirrors: `NAME=URL` for registries that have another address.
+        update: Whether to replace an existing digest if the tag now names another image.
 
     Returns:
-        The exit status: 1 where an image has no digest afterwards, or one that its tag does not name any more.
+        The exit status: 1 if an image has no digest afterwards, or one that its tag no longer names.
     """
     client = RegistryClient(_parse_mirrors(mirrors))
     left = [pin for pin in find_images(root) if not _pin(console, root, pin, client.digest, update=update)]
@@ -49,7 +49,7 @@ def _pin(console: Console, root: Path, pin: Pin, ask: Callable[[ImageName], str]
 
 
 def replace_reference(root: Path, old: str, new: str) -> None:
-    """Write another reference of an image wherever the compose file and the Dockerfiles have it."""
+    """Replace the reference of an image everywhere in the compose file and the Dockerfiles."""
     for file in (root / COMPOSE_FILE, *sorted((root / "docker").rglob("Dockerfile"))):
         text = file.read_text(encoding="utf-8")
         lines = [_replace_in_line(line, old, new) for line in text.splitlines(keepends=True)]

@@ -1,4 +1,4 @@
-"""Versions that a deployment takes from elsewhere: images by exact version and digest, and none known to be weak."""
+"""Third-party versions of a deployment: images must have an exact version and digest, without known vulnerabilities."""
 
 import json
 import re
@@ -24,7 +24,7 @@ Version = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """An image, or the code editor, and where it is named."""
+    """An image, or the code editor, and the files that name it."""
 
     reference: str
     place: str
@@ -36,13 +36,13 @@ class Pin:
 
     @property
     def version(self) -> str:
-        """Such as `1.30.2`; empty where no exact version is named."""
+        """Such as `1.30.2`; empty without an exact version."""
         match = EXACT_TAG_PATTERN.fullmatch(self._part("tag"))
         return match["version"] if match else ""
 
     @property
     def digest(self) -> str:
-        """Such as `sha256:…`; empty where none is named."""
+        """Such as `sha256:…`; empty without a digest."""
         return self._part("digest")
 
     def _part(self, name: str) -> str:
@@ -52,14 +52,14 @@ class Pin:
 
 @dataclass(frozen=True, slots=True)
 class PinScan:
-    """Judges the pins of a tree by what `known.toml` says about versions. It needs no network."""
+    """Judges the pins of a tree by the versions in `known.toml`. It needs no network."""
 
     root: Path
     known: Path
     name: str = "pins"
 
     def scan(self) -> Iterator[Finding]:
-        """Look at every pin. Raises ScannerFailed where there are none."""
+        """Check every pin. Raises ScannerFailed if there are none."""
         images = find_images(self.root)
         if not images:
             raise ScannerFailed(f"no image is named in {COMPOSE_FILE}")
@@ -103,13 +103,13 @@ def find_editor(root: Path) -> Pin:
 
 
 def read_fixed_versions(file: Path) -> dict[str, tuple[str, ...]]:
-    """For each program the versions, oldest first, in which its known weaknesses are mended: one for each line of
-    releases that is still cared for."""
+    """For each program the versions, oldest first, that fix its known vulnerabilities: one for each maintained release
+    line."""
     return {each["name"]: tuple(each["fixed"]) for each in tomllib.loads(file.read_text())["known"]}
 
 
 def is_vulnerable(version: str, fixed: tuple[str, ...]) -> bool:
-    """Whether a version is older than the mended one of its line of releases, or than the newest where it has none."""
+    """Whether a version is older than the fixed one of its release line, or than the newest if its line has none."""
     if not fixed:
         return False
     own, mended = _parse_version(version), [_parse_version(each) for each in fixed]

@@ -1,4 +1,4 @@
-"""Asks registries of container images for digests, by the HTTP API v2 of the OCI distribution specification."""
+"""Queries container registries for digests, by the HTTP API v2 of the OCI distribution specification."""
 
 import json
 import re
@@ -17,7 +17,7 @@ MANIFEST_TYPES = (
     "application/vnd.oci.image.manifest.v1+json",
     "application/vnd.docker.distribution.manifest.v2+json",
 )
-"""An index of all platforms first: its digest holds on each of them."""
+"""An index of all platforms first, because its digest is valid on each of them."""
 DOCKER_HUB, DOCKER_HUB_URL = "docker.io", "https://registry-1.docker.io"
 TIMEOUT_SECONDS = 20.0
 MAX_MANIFEST_BYTES = 4 * 2**20
@@ -26,11 +26,11 @@ LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 
 
 class RegistryUnavailable(Exception):
-    """A registry cannot be asked, or its answer makes no sense: the digest is not known."""
+    """A registry did not answer, or its answer is invalid. The digest is unknown."""
 
 
 class ImageName(NamedTuple):
-    """Where an image is: a registry, a repository there, and a tag."""
+    """The location of an image: a registry, a repository there, and a tag."""
 
     registry: str
     repository: str
@@ -38,7 +38,7 @@ class ImageName(NamedTuple):
 
     @classmethod
     def parse(cls, reference: str) -> "ImageName":
-        """Of a reference such as `nginx:1.30.2`; a digest behind it is left out."""
+        """Parse a reference such as `nginx:1.30.2`. A digest after it is ignored."""
         name, _, tag = reference.partition("@")[0].rpartition(":")
         first, _, rest = name.partition("/")
         if rest and ("." in first or ":" in first or first == "localhost"):
@@ -47,7 +47,8 @@ class ImageName(NamedTuple):
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A registry answers for a manifest itself; to follow would take it from anywhere, and over plain HTTP."""
+    """A registry serves manifests itself. Following a redirect would accept them from anywhere, also over plain
+    HTTP."""
 
     def redirect_request(self, *given: object) -> None:
         return None
@@ -90,7 +91,7 @@ def _default_url(registry: str) -> str:
 
 
 def _token(challenge: str) -> str:
-    """A token of the service that a registry names. Raises RegistryUnavailable."""
+    """A token from the service that a registry names. Raises RegistryUnavailable."""
     named = dict(CHALLENGE_PATTERN.findall(challenge))
     realm = named.pop("realm", "")
     asked = {name: named[name] for name in ("service", "scope") if name in named}
@@ -110,7 +111,8 @@ def _get_or_fail(url: str, headers: Mapping[str, str]) -> tuple[bytes, str]:
 
 
 def _get(url: str, headers: Mapping[str, str]) -> tuple[bytes, str]:
-    """A body and the digest its answer names. Raises HTTPError for an error as answer, RegistryUnavailable for none."""
+    """A body and the digest that the answer names. Raises HTTPError for an error response, RegistryUnavailable without
+    a response."""
     parts = urllib.parse.urlsplit(url)
     if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK_HOSTS):
         raise RegistryUnavailable(f"{url} is not read: only https is, and http of this machine")
@@ -129,7 +131,7 @@ def _get(url: str, headers: Mapping[str, str]) -> tuple[bytes, str]:
 
 
 def _check_manifest(url: str, body: bytes) -> None:
-    """Raises RegistryUnavailable for what is no manifest, such as the sign-in page of a network."""
+    """Raises RegistryUnavailable for anything but a manifest, such as the sign-in page of a network."""
     try:
         named = json.loads(body)
         known = isinstance(named, dict) and named.get("schemaVersion") == 2

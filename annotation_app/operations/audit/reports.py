@@ -1,4 +1,4 @@
-"""What scanners report: findings, and whether the scanner could look at all."""
+"""Scanner reports: findings, and whether the scanner could run."""
 
 import enum
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ class ScanState(enum.StrEnum):
     """How a scanner ended."""
 
     RAN = "ran"
-    """It looked at everything; no finding means that it knows of none."""
+    """It scanned everything; no finding means that it knows of none."""
     UNAVAILABLE = "unavailable"
-    """It is not installed, or its database cannot be reached: nothing is known."""
+    """It is not installed, or its database is unreachable. The result is unknown."""
     FAILED = "failed"
-    """It crashed, or its answer makes no sense: nothing is known, and somebody has to mend it."""
+    """It crashed, or its output is invalid. The result is unknown, and a person has to fix it."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
-    """One weakness. `id` names it in the list of allowed findings: words without what changes from run to run."""
+    """One vulnerability. `id` names it in the list of allowed findings, without parts that change from run to run."""
 
     id: str
     text: str
@@ -25,7 +25,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class ScanReport:
-    """What one scanner found; `detail` says why it could not look."""
+    """What one scanner found; `detail` says why it could not run."""
 
     scanner: str
     state: ScanState

@@ -1,4 +1,4 @@
-"""The bill of materials in CycloneDX: every package with its version, and its hashes where the source names them."""
+"""The bill of materials in CycloneDX: every package with its version, and its hashes if the source has them."""
 
 import json
 from collections.abc import Mapping
@@ -22,14 +22,14 @@ def write_sboms(
     """Write one file for each set of packages, `python-NAME.cdx.json` and `node-NAME.cdx.json`; it needs no network.
 
     Args:
-        folder: Where they go; made when it is missing.
+        folder: Output folder, created if missing.
         python: `cyclonedx-py`.
         requirements: Files of Python requirements by name.
         npm: npm.
         packages: Folders with a `package-lock.json` by name.
 
     Returns:
-        A report without findings: that they were written, or why not.
+        A report without findings: whether they were written, else why not.
     """
     folder.mkdir(parents=True, exist_ok=True)
     try:

@@ -1,6 +1,6 @@
-"""Scanners: each runs a program, reads its answer and reports findings.
+"""Scanners: each runs a program, reads its output and reports findings.
 
-A program that says nothing of a package has not looked at it. So no answer, or an empty one, is never taken for "no
+A program that reports nothing about a package has not scanned it. So a missing or empty answer never counts as "no
 findings".
 """
 
@@ -21,25 +21,25 @@ UNREACHABLE_PATTERN = re.compile(
     r"|audit endpoint returned an error|EAI_AGAIN|ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH"
     r"|failed to download vulnerability DB|no such host|unable to find the specified image|connection refused"
 )
-"""What programs say when their database, or what they have to look at, cannot be reached."""
+"""Messages of programs whose database or input is unreachable."""
 NPM_LOG_LINE = "A complete log of this run can be found in"
-"""The last line of npm's errors, which says nothing of them."""
+"""The last line of npm's errors, which has no information."""
 SECURITY_RULE_PATTERN = re.compile(r"S\d+")
 SEVERE_LEVELS = {"HIGH", "CRITICAL"}
 Document = dict[str, Any]
 
 
 class ScannerUnavailable(Exception):
-    """The scanner cannot look; the text says why."""
+    """The scanner cannot run; the text says why."""
 
 
 class ScannerFailed(Exception):
-    """The scanner crashed or said something that cannot be read."""
+    """The scanner crashed, or its output is unreadable."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScannerProgram:
-    """Words before the arguments of a program, its working folder, and what its environment has beside ours."""
+    """The command of a program before its arguments, its working folder, and additional environment variables."""
 
     words: tuple[str, ...]
     folder: Path
@@ -50,12 +50,12 @@ class ScannerProgram:
         """Run it and read the JSON that it prints.
 
         Args:
-            arguments: What follows `words`.
-            expected: Exit statuses of a program that has looked.
+            arguments: Appended to `words`.
+            expected: Exit statuses of a successful scan.
 
         Raises:
-            Unavailable: It is not installed, or says that it cannot reach something.
-            ScannerFailed: It says anything else than JSON, or ends otherwise.
+            Unavailable: It is not installed, or reports that something is unreachable.
+            ScannerFailed: Its output is not JSON, or its exit status is unexpected.
         """
         try:
             done = subprocess.run(
@@ -77,17 +77,17 @@ class ScannerProgram:
 
 @dataclass(frozen=True, slots=True)
 class PipAudit:
-    """Python packages with known advisories. Files of requirements with hashes are looked at with them."""
+    """Python packages with known advisories. Requirements files with hashes are checked with their hashes."""
 
     program: ScannerProgram
     files: tuple[Path, ...]
     name: str = "pip-audit"
 
     def scan(self) -> Iterator[Finding]:
-        """Look at every package of every file. Raises ScannerUnavailable, ScannerFailed."""
+        """Check every package of every file. Raises ScannerUnavailable, ScannerFailed."""
         for file in self.files:
             mode = "--require-hashes" if "--hash=" in file.read_text() else "--no-deps"
-            # Without --strict a package that the service does not know is passed over with exit status 0.
+            # Without --strict, a package that the service does not know is skipped with exit status 0.
             document = self.program.document(
                 "--strict", "--disable-pip", mode, "--progress-spinner=off", "--format=json", f"--requirement={file}"
             )
@@ -114,7 +114,7 @@ class NpmAudit:
     name: str = "npm-audit"
 
     def scan(self) -> Iterator[Finding]:
-        """Look at every package of every lock file. Raises ScannerUnavailable, ScannerFailed."""
+        """Check every package of every lock file. Raises ScannerUnavailable, ScannerFailed."""
         for folder in self.folders:
             document = replace(self.program, folder=folder).document("audit", "--json", "--package-lock-only")
             if not document.get("metadata", {}).get("dependencies", {}).get("total"):
@@ -132,14 +132,14 @@ class NpmAudit:
 
 @dataclass(frozen=True, slots=True)
 class SecretScan:
-    """What looks like a password, key or token in files, by detect-secrets, without asking any service."""
+    """Likely passwords, keys or tokens in files, by detect-secrets, without contacting any service."""
 
     program: ScannerProgram
     files: tuple[str, ...]
     name: str = "secrets"
 
     def scan(self) -> Iterator[Finding]:
-        """Look into every file. Raises ScannerUnavailable, ScannerFailed."""
+        """Scan every file. Raises ScannerUnavailable, ScannerFailed."""
         if not self.files:
             raise ScannerFailed("there are no files to look into")
         document = self.program.document("scan", "--all-files", "--no-verify", *self.files, expected=(0,))
@@ -154,13 +154,13 @@ class SecretScan:
 
 @dataclass(frozen=True, slots=True)
 class CodeScan:
-    """ruff's security rules, as pyproject.toml selects them: what is allowed has its reason there, or on its line."""
+    """ruff's security rules, as pyproject.toml selects them. Exceptions have their reason there or on the line."""
 
     program: ScannerProgram
     name: str = "code"
 
     def scan(self) -> Iterator[Finding]:
-        """Look into all Python files. Raises ScannerUnavailable, ScannerFailed."""
+        """Scan all Python files. Raises ScannerUnavailable, ScannerFailed."""
         for found in self.program.document("check", "--output-format=json", "."):
             if not SECURITY_RULE_PATTERN.fullmatch(found["code"] or ""):
                 continue
@@ -172,14 +172,14 @@ class CodeScan:
 
 @dataclass(frozen=True, slots=True)
 class ImageScan:
-    """Packages of container images with severe advisories, by Trivy where it is installed."""
+    """Packages of container images with severe advisories, by Trivy if it is installed."""
 
     program: ScannerProgram
     images: tuple[str, ...]
     name: str = "images"
 
     def scan(self) -> Iterator[Finding]:
-        """Look into every image. Raises ScannerUnavailable, ScannerFailed."""
+        """Scan every image. Raises ScannerUnavailable, ScannerFailed."""
         for image in self.images:
             document = self.program.document(
                 "image", "--quiet", "--format=json", "--scanners=vuln", image, expected=(0,)
@@ -194,18 +194,18 @@ class ImageScan:
 
 
 class Scanner(Protocol):
-    """Something that looks for weaknesses."""
+    """A scanner for vulnerabilities."""
 
     @property
     def name(self) -> str:
         """Its name in the list of allowed findings and in the figures."""
 
     def scan(self) -> Iterator[Finding]:
-        """Yield what it finds. Raises ScannerUnavailable, ScannerFailed."""
+        """Yield findings. Raises ScannerUnavailable, ScannerFailed."""
 
 
 def run_scanner(scanner: Scanner) -> ScanReport:
-    """Let a scanner look, and keep what it found before anything went wrong. One that crashes stops no other."""
+    """Run a scanner, and keep what it found before any error. A crash stops no other scanner."""
     found: set[Finding] = set()
     state, detail = ScanState.RAN, ""
     try:

@@ -1,1 +1,1 @@
-"""What is checked of the documentation's pages: links, headings, and the length of sentences."""
+"""Checks of the documentation's pages: links, headings, and sentence length."""

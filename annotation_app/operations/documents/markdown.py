@@ -1,4 +1,4 @@
-"""Pages in Markdown as text: their headings, their links, and their prose."""
+"""Parse Markdown pages: headings, links and prose."""
 
 import re
 from collections import Counter
@@ -13,14 +13,14 @@ LINK = re.compile(r"\]\((?!https?:|mailto:)(?P<target>[^)#\s]*)(?:#(?P<section>[
 
 @dataclass(frozen=True, order=True, slots=True)
 class BrokenLink:
-    """A link of a page that leads nowhere; `target` is as the page has it, with its section."""
+    """A broken link of a page; `target` is as written, with its section."""
 
     page: str
     target: str
 
 
 def without_code_blocks(text: str) -> str:
-    """The text without what stands between fences."""
+    """The text without fenced code blocks."""
     return FENCED.sub("", text)
 
 
@@ -30,7 +30,7 @@ def headings(text: str) -> list[str]:
 
 
 def anchors(text: str) -> list[str]:
-    """What each heading is called in links, in order, as GitHub does it: a repeated heading gets `-1`, `-2`, …"""
+    """The anchor of each heading, in order, as GitHub makes it: a repeated heading gets `-1`, `-2`, …"""
     seen: Counter[str] = Counter()
     found = []
     for heading in headings(text):
@@ -41,7 +41,7 @@ def anchors(text: str) -> list[str]:
 
 
 def code_blocks(text: str) -> list[str]:
-    """The blocks of code in order: what stands between fences, and runs of lines indented by four blanks or more."""
+    """The code blocks in order: fenced ones, and runs of lines indented by four or more spaces."""
     blocks = [(match.start(), match[0].partition("\n")[2].rpartition("\n")[0]) for match in FENCED.finditer(text)]
     rest = FENCED.sub(lambda match: " " * len(match[0]), text)
     indented = re.compile(r"(?:(?<=\n\n)|\A)(?: {4}.*\S.*\n?|\n(?= {4}))+")
@@ -52,7 +52,7 @@ def code_blocks(text: str) -> list[str]:
 
 
 def _in_list(text: str, place: int) -> bool:
-    """Whether the lines before an indented one belong to an item of a list, which it then continues."""
+    """Whether an indented line continues a list item in the lines before it."""
     for line in reversed(text[:place].splitlines()):
         if re.match(r"(?:[*+-]|\d+\.) ", line):
             return True
@@ -67,7 +67,7 @@ def links(text: str) -> list[tuple[str, str]]:
 
 
 def broken_links(pages: Mapping[str, str], others: frozenset[str] = frozenset()) -> list[BrokenLink]:
-    """Links to files that are not there, or to headings that their page does not have.
+    """Links to missing files or missing headings.
 
     Args:
         pages: The text of each page by its path below the repository's root, with `/`.
@@ -85,7 +85,7 @@ def broken_links(pages: Mapping[str, str], others: frozenset[str] = frozenset())
 
 
 def resolve(page: str, target: str) -> str:
-    """The path below the root that a link of `page` leads to; `..` at its beginning leads out of the repository."""
+    """The path below the root that a link of `page` leads to. A leading `..` leads out of the repository."""
     parts: list[str] = []
     for part in (*PurePosixPath(page).parent.parts, *PurePosixPath(target).parts):
         if part == ".." and parts and parts[-1] != "..":
@@ -96,9 +96,9 @@ def resolve(page: str, target: str) -> str:
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """The prose of a page, a paragraph or an item of a list at a time, on one line each.
+    """The prose of a page, one paragraph or list item per line.
 
-    Left out are code blocks, tables, headings, comments and raw HTML. A link is its text, a piece of code one word.
+    Code blocks, tables, headings, comments and raw HTML are left out. A link is its text. A piece of code is one word.
     """
     text = re.sub(r"<!--.*?-->", "", without_code_blocks(text), flags=re.DOTALL)
     lines: list[str] = []

@@ -1,4 +1,4 @@
-"""The map from pages and headings of an earlier documentation to where they are now: `docs/pages-map.toml`."""
+"""The map from pages and headings of earlier documentation to their current places: `docs/pages-map.toml`."""
 
 import tomllib
 from collections.abc import Mapping
@@ -12,8 +12,8 @@ class PagesMap:
     """Where each earlier page and heading is now.
 
     Attributes:
-        commit: The commit that had the earlier pages, right below `docs/`.
-        pages: By name of an earlier page, by anchor of its heading: the present page below `docs/`, and the anchor
+        commit: The commit with the earlier pages, directly below `docs/`.
+        pages: By name of an earlier page, by anchor of its heading: the current page below `docs/`, and the anchor
             there.
     """
 
@@ -22,7 +22,7 @@ class PagesMap:
 
 
 def parse_pages_map(text: str) -> PagesMap:
-    """Read the map. Raises ValueError where it is no TOML, and KeyError where it does not name its commit."""
+    """Parse the map. Raises ValueError if it is not TOML, and KeyError if it does not name its commit."""
     data = tomllib.loads(text)
     commit = data.pop("commit")
     return PagesMap(
@@ -37,16 +37,16 @@ def parse_pages_map(text: str) -> PagesMap:
 
 
 def mapped_pages(pages_map: PagesMap, present: Mapping[str, str]) -> int:
-    """How many earlier pages have all their headings where the map says; `present` is as in `missing_targets`."""
+    """How many earlier pages have all their headings at the mapped places; `present` is as in `missing_targets`."""
     missing = {entry.partition("#")[0] for entry in missing_targets(pages_map, present)}
     return len(pages_map.pages.keys() - missing)
 
 
 def missing_targets(pages_map: PagesMap, present: Mapping[str, str]) -> list[str]:
-    """Entries, as `page.md#heading`, whose page or heading is not there.
+    """Entries, as `page.md#heading`, whose page or heading does not exist.
 
     Args:
-        present: The text of each present page by its path below `docs/`.
+        present: The text of each current page by its path below `docs/`.
     """
     known = {page: frozenset(anchors(text)) for page, text in present.items()}
     return sorted(
@@ -58,7 +58,7 @@ def missing_targets(pages_map: PagesMap, present: Mapping[str, str]) -> list[str
 
 
 def unmapped_headings(pages_map: PagesMap, earlier: Mapping[str, str]) -> list[str]:
-    """Pages and headings of the earlier documentation, as `page.md#heading`, that the map does not have.
+    """Pages and headings of the earlier documentation, as `page.md#heading`, that the map lacks.
 
     Args:
         earlier: The text of each earlier page by its name.

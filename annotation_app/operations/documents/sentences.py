@@ -1,4 +1,4 @@
-"""How long the sentences of the documentation are."""
+"""Sentence length of the documentation."""
 
 import re
 from collections.abc import Iterable
@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from annotation_app.operations.documents.markdown import paragraphs
 
 LONG_SHARE = 0.05
-"""At most this share of all sentences may be long, from 0 to 1."""
+"""Largest share of long sentences, from 0 to 1."""
 LONG_WORDS = 30
 """A sentence with more words is long."""
 _END = re.compile(r"[.!?][\"”)]*(\s+)(?=[\"“(]?[^a-z\s])")
-"""Between two sentences: a full stop, and then no small letter."""
+"""The boundary of two sentences: a full stop that no lower-case letter follows."""
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|vs|cf|Fig|No|approx)\.$")
 
 
@@ -28,7 +28,7 @@ def sentences(text: str) -> list[str]:
 
 
 def word_count(sentence: str) -> int:
-    """How many words a sentence has: runs without a blank that hold a letter or a digit."""
+    """The number of words in a sentence: runs without a space that contain a letter or a digit."""
     return sum(1 for word in sentence.split() if re.search(r"\w", word))
 
 
@@ -38,7 +38,7 @@ def long_sentences(text: str) -> list[str]:
 
 
 def long_share(pages: Iterable[str]) -> float:
-    """The share of sentences over all pages that are long, from 0 to 1; 0 where there are none."""
+    """The share of long sentences over all pages, from 0 to 1; 0 without sentences."""
     texts = list(pages)
     total = sum(len(sentences(text)) for text in texts)
     return sum(len(long_sentences(text)) for text in texts) / total if total else 0.0

@@ -1,4 +1,4 @@
-"""Commands of the set-up: run one, say what and how long, keep its output in a file."""
+"""Run setup commands: show the purpose and duration, keep the output in a file."""
 
 import os
 import subprocess
@@ -25,9 +25,9 @@ def run_with_progress(
     timeout_seconds: float = 1800.0,
     hint: str = "",
 ) -> None:
-    """Run `command` in `folder`, showing `what` it is for and the seconds it takes; its output is added to `log`.
-    CommandFailed, with its last lines and `hint`, when it cannot be started, ends with an error
-    or not within so many seconds."""
+    """Run `command` in `folder`, and show its purpose (`what`) and the elapsed seconds. Its output is appended to
+    `log`. Raises CommandFailed, with its last lines and `hint`, if it cannot be started, fails, or exceeds the timeout
+    (seconds)."""
     log.parent.mkdir(parents=True, exist_ok=True)
     console.step(f"{what} …")
     began = time.monotonic()

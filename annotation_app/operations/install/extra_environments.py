@@ -1,6 +1,6 @@
-"""Python environments beside the platform's own: the trainer's, Ray's and OSWorld's.
+"""Additional Python environments: the trainer's, Ray's and OSWorld's.
 
-Each is created when it is first needed and again when its requirements change.
+Each is created when it is first needed, and recreated when its requirements change.
 """
 
 import shutil
@@ -45,9 +45,9 @@ class PythonEnvironment:
         return environment_python(self.folder)
 
     def ensure(self, sources: Iterable[Path], fill: Installer, *, salt: str = "") -> Path:
-        """Make it unless it was made from these `sources` by this Python and runs; `fill` installs what belongs in it.
+        """Create it, unless it works and was made from these `sources` by this Python. `fill` installs its packages.
 
-        Returns its interpreter. Raises CommandFailed, and OperationsError when another set-up does not end.
+        Returns its interpreter. Raises CommandFailed, and OperationsError when another setup does not end.
         """
         done, digest = self.folder / "requirements.stamp", digest_files(sources, salt=f"{sys.version} {salt}")
         with setup_lock(self.folder.with_suffix(".lock"), self.console):
@@ -60,14 +60,14 @@ class PythonEnvironment:
     def install(self, what: str, arguments: Sequence[str], *, compiled: bool = False) -> None:
         """Install packages; `arguments` are those that pip and uv share. Raises CommandFailed.
 
-        Pass `compiled` where another user, who can write no bytecode, imports them.
+        Pass `compiled` if another user imports them who cannot write bytecode.
         """
         self.run(f"Installing {what}", pip_install(self.python, *arguments, compiled=compiled), hint=INSTALL_HINT)
 
     def install_locked(self, what: str, lock: RequirementLock, *, compiled: bool = False) -> None:
         """Install exactly what a lock names. Raises CommandFailed, and OperationsError when the lock is stale.
 
-        Pass `compiled` where another user, who can write no bytecode, imports them.
+        Pass `compiled` if another user imports them who cannot write bytecode.
         """
         command = locked_install(self.python, lock.checked_path(), compiled=compiled)
         self.run(f"Installing {what}", command, hint=INSTALL_HINT)
@@ -85,7 +85,8 @@ TRAINER_REQUIREMENTS = requirement_locks.TRAINER_LOCK.source
 
 
 def ensure_trainer(console: Console, *, folder: Path = TRAINER_FOLDER) -> Path:
-    """The interpreter of the trainer's environment, made whole if it is not. Raises CommandFailed when it cannot be."""
+    """The interpreter of the trainer's environment, created or completed if necessary. Raises CommandFailed if that
+    fails."""
     return PythonEnvironment("the trainer", console, folder).ensure(
         [requirement_locks.TRAINER_LOCK.path, TRAINER_REQUIREMENTS], _install_trainer
     )
@@ -94,7 +95,7 @@ def ensure_trainer(console: Console, *, folder: Path = TRAINER_FOLDER) -> Path:
 def install_torch(environment: PythonEnvironment) -> str:
     """Install the build of torch that this machine can use, and return it as a requirement.
 
-    The plain build may bring gigabytes of CUDA that only a card can use. Raises CommandFailed.
+    The plain build may include gigabytes of CUDA libraries that only a GPU can use. Raises CommandFailed.
     """
     plain = next(line for line in TRAINER_REQUIREMENTS.read_text().splitlines() if line.startswith("torch=="))
     builds = [plain] if shutil.which("nvidia-smi") else [f"{plain}+cpu", plain]
@@ -110,7 +111,7 @@ def install_torch(environment: PythonEnvironment) -> str:
 
 
 def _install_trainer(environment: PythonEnvironment) -> None:
-    # Locked packages first: of what torch needs they leave its own build alone to install.
+    # Locked packages first, so that torch installs only its own build.
     environment.install_locked("the trainer's packages", requirement_locks.TRAINER_LOCK)
     install_torch(environment)
 
@@ -119,9 +120,9 @@ RAY_FOLDER = ENVIRONMENTS_FOLDER / "ray"
 
 
 def ensure_ray(console: Console, *, folder: Path = RAY_FOLDER) -> Path:
-    """The interpreter of Ray's environment, made whole if it is not; it sees the platform's packages behind its own.
+    """The interpreter of Ray's environment, created or completed if necessary. It also sees the platform's packages.
 
-    Raises CommandFailed when it cannot be made.
+    Raises CommandFailed if that fails.
     """
     platform = sysconfig.get_paths()["purelib"]
 
@@ -138,9 +139,10 @@ OCR_REQUIREMENTS = OSWORLD_LOCK.source.with_name("osworld_ocr_requirements.txt")
 
 
 def ensure_osworld(console: Console, *, ocr: bool = False, folder: Path = OSWORLD_FOLDER) -> Path:
-    """The interpreter of that environment, made whole if it is not; with `ocr` it reads text in pictures too.
+    """The interpreter of OSWorld's environment, created or completed if necessary. With `ocr` it also reads text in
+    pictures.
 
-    Raises CommandFailed when it cannot be made.
+    Raises CommandFailed if that fails.
     """
     environment = PythonEnvironment("OSWorld's package", console, folder)
     python = environment.ensure([OSWORLD_LOCK.path, OSWORLD_PACKAGE_LOCK.path], _install_osworld)
@@ -151,7 +153,7 @@ def ensure_osworld(console: Console, *, ocr: bool = False, folder: Path = OSWORL
 
 
 def _install_osworld(environment: PythonEnvironment) -> None:
-    """Install the package without its dependencies, and the ones that its judging half imports."""
+    """Install the package without its dependencies, and the dependencies that its evaluators import."""
     environment.install_locked("what it imports (1.3 GB on disk)", OSWORLD_LOCK, compiled=True)
     environment.install_locked("OSWorld's package", OSWORLD_PACKAGE_LOCK, compiled=True)
 

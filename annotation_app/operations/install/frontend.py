@@ -1,4 +1,4 @@
-"""The front-end: its packages and its built pages, each made again only when its sources have changed."""
+"""The front-end: install its packages and build its pages, only when their sources have changed."""
 
 from pathlib import Path
 
@@ -14,7 +14,8 @@ SOURCE_PATTERNS = (*PACKAGE_FILES, "src/**/*", "public/**/*", "index.html", "tsc
 
 
 def ensure_frontend(console: Console, log: Path) -> None:
-    """The pages under `frontend/dist`, built from the present sources. CommandFailed when npm or the build fails."""
+    """The pages under `frontend/dist`, built from the current sources. Raises CommandFailed when npm or the build
+    fails."""
     digest = digest_files(frontend_files(*SOURCE_PATTERNS))
     done = FRONTEND_FOLDER / "dist" / ".stamp"
     if is_fresh(done, digest):
@@ -28,7 +29,7 @@ def ensure_frontend(console: Console, log: Path) -> None:
 
 
 def ensure_frontend_packages(console: Console, log: Path) -> Node:
-    """Exactly what `package-lock.json` names under `frontend/node_modules`; gives the Node to use them with."""
+    """Install exactly what `package-lock.json` names under `frontend/node_modules`. Returns the Node to use with it."""
     node = ensure_node(console, log)
     digest = digest_files(frontend_files(*PACKAGE_FILES), salt=node.npm[0])
     done = FRONTEND_FOLDER / "node_modules" / ".stamp"
@@ -41,5 +42,5 @@ def ensure_frontend_packages(console: Console, log: Path) -> Node:
 
 
 def frontend_files(*patterns: str) -> list[Path]:
-    """The front-end's files of these patterns."""
+    """The front-end's files that match these patterns."""
     return [path for pattern in patterns for path in FRONTEND_FOLDER.glob(pattern) if path.is_file()]

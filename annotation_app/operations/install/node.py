@@ -1,4 +1,4 @@
-"""Node and npm: the system's when new enough, else those of a wheel from PyPI in the virtual environment."""
+"""Node and npm: the system's if new enough, else those of a wheel from PyPI in the virtual environment."""
 
 import importlib
 import importlib.util
@@ -21,7 +21,7 @@ VERSION_TIMEOUT_SECONDS = 30
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """The programs (npm as the words before its arguments), and the environment in which scripts find this node."""
+    """The programs (npm as a command without arguments), and the environment in which scripts find this Node."""
 
     node: str
     npm: tuple[str, ...]
@@ -29,7 +29,7 @@ class Node:
 
 
 def ensure_node(console: Console, log: Path) -> Node:
-    """A Node of at least version 20.19, installed when there is none. CommandFailed when that cannot be."""
+    """A Node of version 20.19 or newer, installed if missing. Raises CommandFailed if that fails."""
     system, npm = shutil.which("node"), shutil.which("npm")
     if system and npm and _node_version(system) >= MIN_NODE_VERSION:
         return Node(node=system, npm=(npm,), environment={})
@@ -42,7 +42,7 @@ def ensure_node(console: Console, log: Path) -> Node:
     assert found
     assert found.origin
     wheel = Path(found.origin).parent
-    # The wheel's own bin/npm does not find its library: call the library.
+    # The wheel's bin/npm does not find its library, so run the library.
     library = wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     node = str(wheel / "bin" / "node")
     path = f"{wheel / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"

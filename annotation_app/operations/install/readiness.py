@@ -1,4 +1,4 @@
-"""Checks that `serve` has what `setup` installs, before anything starts."""
+"""Check, before anything starts, that `serve` has what `setup` installs."""
 
 import importlib.util
 import sys
@@ -10,7 +10,7 @@ from annotation_app.operations.install.frontend import FRONTEND_FOLDER
 from annotation_app.operations.install.system_packages import EMBEDDED_MODULES, STORAGE_PACKAGES, SystemPackage
 
 NEEDED_MODULES = ("django", "channels", "daphne", "celery", "psycopg", "redis", "pydantic", "httpx", "uvicorn")
-"""Packages without which no program of the platform starts."""
+"""Packages that every program of the platform needs."""
 SETUP_HINT = (
     "Install everything first: ./pilothouse setup (once). Or let ./pilothouse demo set everything up and start."
 )
@@ -24,7 +24,7 @@ def check_installed(
     packages: tuple[SystemPackage, ...] = STORAGE_PACKAGES,
     pages: Path = FRONTEND_FOLDER / "dist" / "index.html",
 ) -> None:
-    """Raise where a needed package is missing; warn where the pages are not built.
+    """Raise if a required package is missing, and warn if the pages are not built.
 
     Args:
         storage_only: Only PostgreSQL and Redis are started.
@@ -43,7 +43,7 @@ def check_installed(
 
 
 def check_modules(modules: tuple[str, ...] = NEEDED_MODULES) -> None:
-    """Raises OperationsError where a module is missing from the running environment."""
+    """Raises OperationsError if a module is missing from the running environment."""
     absent = [name for name in modules if importlib.util.find_spec(name) is None]
     if absent:
         raise OperationsError(f"Python packages are missing in {sys.prefix}: {', '.join(absent)}.", hint=SETUP_HINT)

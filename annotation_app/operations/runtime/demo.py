@@ -1,4 +1,4 @@
-"""The platform on one machine, from nothing to an address in the terminal, until Ctrl-C."""
+"""The demo: the complete platform on one machine, with its address printed in the terminal, until Ctrl-C."""
 
 import asyncio
 import os
@@ -38,9 +38,9 @@ def create_stack(
     trainer: Path | None = None,
     preferred: Ports = Ports(),  # noqa: B008 - it is frozen
 ) -> PlatformStack:
-    """The stack of this folder; `trainer` is the interpreter that serves the bundled policy. `port` is the web's: None
-    takes the first free one from the `preferred` on, 0 takes any free ports for all programs (tests), another number
-    that one or nothing (OperationsError). The ports are reserved for as long as `allocator` is open."""
+    """The stack of this folder. `trainer` is the interpreter that serves the bundled policy. `port` is the web port:
+    None selects the first free one from `preferred` on, 0 selects free ports for all programs (tests), another number
+    requires that port (else OperationsError). The ports are reserved while `allocator` is open."""
     if host in WILDCARD_HOSTS:
         raise OperationsError(f"{host} is no address a browser can open.", hint="Name the one that people will use.")
     data.mkdir(parents=True, exist_ok=True)
@@ -64,8 +64,8 @@ def _choose_ports(web: int | None, preferred: Ports, allocator: PortAllocator, c
 
 
 async def run_stack(stack: PlatformStack, console: Console, *, storage_only: bool, started: Callable[[], None]) -> None:
-    """Run until cancelled; calls `started` when all programs are ready. Meanwhile `run/platform.json` says where
-    everything is."""
+    """Run until cancelled. Calls `started` when all programs are ready. Meanwhile `run/platform.json` holds all
+    addresses."""
     began = time.monotonic()
     async with Supervisor(stack.data, console) as supervisor:
         await supervisor.start(*stack.storage_programs())
@@ -79,7 +79,7 @@ async def run_stack(stack: PlatformStack, console: Console, *, storage_only: boo
 
 
 def _load_demo_data(stack: PlatformStack, console: Console) -> None:
-    """Tables and demo contents, when the code that makes them has changed since they were last made."""
+    """Create tables and demo data, if the code for them has changed since the last time."""
     sources = [path for pattern in DEMO_SOURCES for path in ROOT.glob(pattern)]
     exposed = ("--exposed",) if stack.host != LOOPBACK else ()
     served = [stack.environment()[name] for name in ("PILOTHOUSE_SCRIPTED_URL", "PILOTHOUSE_NANO_URL")]
@@ -116,7 +116,7 @@ def _print_welcome(stack: PlatformStack, console: Console, *, seconds: float) ->
 
 
 def run_until_stopped(stack: PlatformStack, console: Console, *, storage_only: bool) -> int:
-    """Serve until Ctrl-C, SIGTERM or a closed terminal; then stop everything, in reverse order.
+    """Serve until Ctrl-C, SIGTERM or a closed terminal; then stop all programs in reverse order.
 
     Returns:
         The exit status: 0, or 128 and the signal's number when it came before all programs were ready.
@@ -146,8 +146,8 @@ def run_until_stopped(stack: PlatformStack, console: Console, *, storage_only: b
 
 
 def wipe_data(data: Path, console: Console, *, confirmed: bool) -> None:
-    """Wipe the data folder, which the caller has locked, after asking unless `sure`. OperationsError when the person
-    does not agree."""
+    """Delete the data folder, which the caller has locked, after asking unless `sure`. Raises OperationsError if the
+    person does not agree."""
     if not confirmed:
         console.say(f"Delete everything under {data}, users, episodes and screenshots? [y/N]")
         if sys.stdin.readline().strip().lower() != "y":

@@ -1,4 +1,4 @@
-"""The bundled model server as a program beside another one: the command that serves weights, and the wait for it."""
+"""The bundled model server as a child program: the command that serves weights, and the wait for readiness."""
 
 import subprocess
 import time
@@ -8,15 +8,15 @@ from annotation_app.operations.runtime.programs import POLL_SECONDS, responds
 from annotation_app.operations.runtime.stack import LOOPBACK
 
 READY_TIMEOUT_SECONDS = 300.0
-"""How long weights may take to load."""
+"""Longest time to load weights."""
 
 
 class ModelServerFailed(Exception):
-    """The server ended, or did not answer in time; its log says more."""
+    """The server ended, or did not answer in time; see its log."""
 
 
 def serve_command(python: Path | str, weights: Path | str, *, name: str, port: int, more: tuple[str, ...]) -> list[str]:
-    """What serves these weights as the model `name`, with `more` of the server's options."""
+    """The command that serves these weights as the model `name`, with further server options in `more`."""
     words = ["--served-model-name", name, "--port", str(port), *more]
     return [str(python), "-m", "trainer.serve", str(weights), *words]
 
@@ -24,7 +24,7 @@ def serve_command(python: Path | str, weights: Path | str, *, name: str, port: i
 def wait_until_serving(
     process: "subprocess.Popen[bytes]", port: int, *, timeout_seconds: float = READY_TIMEOUT_SECONDS
 ) -> str:
-    """The server's address, as soon as it answers. Raises ModelServerFailed."""
+    """The server's address, once it answers. Raises ModelServerFailed."""
     address = f"http://{LOOPBACK}:{port}"
     deadline = time.monotonic() + timeout_seconds
     while not responds(f"{address}/v1/models"):

@@ -1,4 +1,4 @@
-"""What stands before several web processes: nginx's configuration, written from where the programs are.
+"""The nginx configuration in front of several web processes, generated from the programs' addresses.
 
 `python -m annotation_app.operations.runtime.nginx` prints it. `docker/nginx.conf` is its output for the compose file.
 """
@@ -16,15 +16,15 @@ below it."""
 BODY_LIMIT = "1m"
 """Largest request body anywhere else. It is held in memory, never spooled to a file."""
 BODY_BUFFER = "1100k"
-"""For such a body with the framing of its chunks."""
+"""For such a body with chunk framing."""
 TRIAL_TIMEOUT = "120s"
 """Longer than `annotation_app.live.mcp_server_trials` takes to wait for a machine and to try a server."""
 CONNECTION_LIMIT = 1000
-"""Open connections from one address: the people of a laboratory may share one."""
+"""Open connections from one address. The people of a laboratory may share one."""
 REQUESTS_PER_SECOND = 200
-"""Requests from one address, above a burst of twice as many."""
+"""Requests from one address, beyond a burst of twice as many."""
 SIGN_INS_PER_SECOND = 10
-"""Requests from one address that sign somebody in, look at or take up an invitation."""
+"""Requests from one address that sign in, or read or accept an invitation."""
 
 CONFIG_TEMPLATE = """\
 # Written by `python -m annotation_app.operations.runtime.nginx`.
@@ -193,33 +193,33 @@ GATEWAY_TEMPLATE = """
 
 @dataclass(frozen=True, slots=True)
 class NginxConfig:
-    """One nginx: the addresses (`host:port`) of the programs behind it, and what it listens on itself."""
+    """One nginx: the addresses (`host:port`) of its upstream programs, and its own listeners."""
 
     name: str
-    """The host name people use."""
+    """The public host name."""
     web: tuple[str, ...]
     bridges: tuple[str, ...] = ()
-    """Each an address, or `label=address` where there are several: its id as a label of a host name."""
+    """An address, or `label=address` for each of several; the label is its id in a host name."""
     gateways: tuple[str, ...] = ()
-    """The VNC gateways beside them, in the same way."""
+    """The VNC gateways of the bridges, in the same format."""
     bridge_name: str = ""
-    """The host name of a bridge host, `{bridge}` in it its label; empty: `name`."""
+    """The host name of a bridge host, in which `{bridge}` is its label; empty: `name`."""
     listen: str = "443"
     bridge_listen: str = "8010"
     vnc_listen: str = "8011"
     certificate: Path | None = None
-    """The chain, PEM. None: no TLS, for tests and behind a proxy that has it."""
+    """The certificate chain, PEM. None: no TLS, for tests and behind a proxy that terminates TLS."""
     key: Path | None = None
     redirect: str = ""
-    """Where plain HTTP is answered with the way to HTTPS; empty: nowhere."""
+    """Listener that redirects plain HTTP to HTTPS; empty: none."""
     folder: Path = Path("/tmp")  # noqa: S108 - a tmpfs of the container's own
-    """Where its process id and what it buffers go; writable by who runs it."""
+    """Folder for its PID file and buffers; writable by its user."""
     log: str = "/dev/stdout"
     types: Path = Path("/etc/nginx/mime.types")
 
 
 def render_nginx_config(proxy: NginxConfig) -> str:
-    """The whole configuration file."""
+    """The complete configuration file."""
     use_tls = proxy.certificate is not None
     listening = {
         "name": proxy.name,

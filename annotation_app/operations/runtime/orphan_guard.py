@@ -1,8 +1,8 @@
-"""The last one standing: ends every program of a supervisor that died without doing it itself.
+"""Guard process: ends every program of a supervisor that died without stopping them.
 
-The supervisor holds the other end of this process's standard input and writes `+ pid signal` when a program starts and
-`- pid` when one has ended. The pipe closes when the supervisor is gone, however it went, `kill -9` included.
-Run as a file of its own, with nothing imported from the project.
+The supervisor holds the other end of this process's standard input. It writes `+ pid signal` when a program starts and
+`- pid` when one has ended. The pipe closes when the supervisor ends in any way, including `kill -9`.
+This file runs as a script and imports nothing from the project.
 """
 
 import contextlib
@@ -18,13 +18,14 @@ POLL_SECONDS = 0.05
 
 
 def start_guard() -> "subprocess.Popen[str]":
-    """The guard of this process, as a process of its own that a signal to ours does not reach."""
+    """Start the guard of this process, as a separate process that signals to ours do not reach."""
     command = [sys.executable, "-I", "-S", __file__]
     return subprocess.Popen(command, stdin=subprocess.PIPE, text=True, start_new_session=True)
 
 
 def main(lines: Iterable[str]) -> None:
-    """Follow the supervisor's notes to their end, then end what is left: kindly first, in reverse order."""
+    """Follow the supervisor's messages to their end. Then end the remaining programs, gracefully first, in reverse
+    order."""
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(ignored, signal.SIG_IGN)
     running: dict[int, int] = {}
@@ -49,8 +50,8 @@ def _send(how: Callable[[int, int], None], pid: int, number: int) -> None:
 
 
 def group_runs(group: int) -> bool:
-    """Whether a process of the group runs. A zombie does not: an orphan stays one until the first process of the system
-    reaps it, which may take seconds."""
+    """Whether a process of the group runs. A zombie does not count: an orphan stays one until the system's first
+    process reaps it, which may take seconds."""
     for name in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError), open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
             state, _, its_group = file.read().rpartition(")")[2].split()[:3]

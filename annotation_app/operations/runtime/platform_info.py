@@ -1,4 +1,4 @@
-"""What is written down of a running platform: where its pages are, and what its programs read."""
+"""The published information about a running platform: its address, and the environment of its programs."""
 
 import contextlib
 import json
@@ -13,19 +13,19 @@ PLATFORM_FILE = Path("run") / "platform.json"
 
 @dataclass(frozen=True, slots=True)
 class PlatformInfo:
-    """Of one running platform; holds its secrets."""
+    """Information about one running platform; contains its secrets."""
 
     url: str
-    """Where its pages are."""
+    """The address of its pages."""
     environment: dict[str, str]
-    """Of its programs: addresses and secrets."""
+    """Environment of its programs: addresses and secrets."""
     supervisor: int
-    """The process that keeps it up."""
+    """The PID of its supervisor."""
 
 
 @contextlib.contextmanager
 def publish_platform_info(data: Path, note: PlatformInfo) -> Iterator[None]:
-    """It can be read, by its owner only, until this ends."""
+    """Publish it, readable only by its owner, while the block runs."""
     file = data / PLATFORM_FILE
     fresh = file.with_suffix(".new")
     fresh.touch(mode=0o600)
@@ -38,12 +38,12 @@ def publish_platform_info(data: Path, note: PlatformInfo) -> Iterator[None]:
 
 
 def read_platform_info(data: Path) -> PlatformInfo | None:
-    """Of the platform that runs on this data, or None: a note outlives a platform that was killed."""
+    """The platform that runs on this data; None without one. The file may outlive a platform that was killed."""
     return _read(data) if is_data_locked(data) else None
 
 
 def read_platform_info_of(data: Path, supervisor: int) -> PlatformInfo | None:
-    """What this supervisor, which runs, has written down by now; another's counts for nothing."""
+    """What this running supervisor has published so far. Information of another supervisor is ignored."""
     note = _read(data)
     return note if note is not None and note.supervisor == supervisor else None
 

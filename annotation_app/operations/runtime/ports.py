@@ -1,4 +1,4 @@
-"""TCP ports: reserved for the programs of one installation, or merely free now; and who holds one that is taken."""
+"""TCP ports: reserve them for the programs of one installation, find free ones, and name the holder of a taken one."""
 
 import contextlib
 import socket
@@ -21,8 +21,8 @@ class PortAllocator:
     """Reserves ports for the programs of one installation until it is closed or its process ends.
 
     Two sockets hold each port. An abstract Unix socket with the port in its name tells other installations on the
-    machine, of any user, that it is taken. A TCP socket that is bound and does not listen keeps the kernel from giving
-    the port to others; Linux still lets a program that sets SO_REUSEADDR bind and listen there. So a port stays
+    machine, of any user, that it is taken. A TCP socket that is bound but not listening keeps the kernel from giving
+    the port to others. Linux still permits a program that sets SO_REUSEADDR to bind and listen there. So a port stays
     reserved before its program starts, while it runs and between two runs of it.
     """
 
@@ -38,7 +38,7 @@ class PortAllocator:
         self.close()
 
     def close(self) -> None:
-        """Release all ports; programs that listen on them go on."""
+        """Release all ports. Programs that listen on them continue."""
         self._reservations.close()
 
     def first_free(self, name: str, preferred: int, console: Console) -> int:
@@ -55,7 +55,7 @@ class PortAllocator:
         )
 
     def exact(self, name: str, port: int) -> int:
-        """This very port, which a person asked for. Raises OperationsError naming its holder when it is taken."""
+        """Exactly this port. Raises OperationsError naming its holder when it is taken."""
         if not self._reserve(port):
             raise OperationsError(
                 f"Port {port}, asked for {name}, is taken by {port_holder(port)}.",
@@ -75,7 +75,7 @@ class PortAllocator:
         with contextlib.ExitStack() as held:
             name = held.enter_context(socket.socket(socket.AF_UNIX))
             bound = held.enter_context(socket.socket())
-            # Without it, closed connections of a program that ended a moment ago would count as a holder.
+            # Without it, closed connections of a program that just ended would count as a holder.
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 name.bind(f"\0{RESERVATION_NAME.format(port)}")
@@ -87,7 +87,7 @@ class PortAllocator:
 
 
 def free_ports(count: int) -> list[int]:
-    """So many different ports that are free, at any address, at this moment; nothing keeps them free."""
+    """This many different ports that are free on every address now. They are not reserved."""
     with contextlib.ExitStack() as held:
         probes = [held.enter_context(socket.socket()) for _ in range(count)]
         for probe in probes:
@@ -96,12 +96,13 @@ def free_ports(count: int) -> list[int]:
 
 
 def free_port() -> int:
-    """One such port."""
+    """One port from `free_ports`."""
     return free_ports(1)[0]
 
 
 def port_holder(port: int) -> str:
-    """The program that listens on a port or reserves it, as `name (process 123)`; another user's is not visible."""
+    """The program that listens on a port or reserves it, as `name (process 123)`. Another user's program is not
+    visible."""
     wanted = {*_listening_inodes(port), *_reserving_inodes(port)}
     for process in Path("/proc").glob("[0-9]*"):
         if wanted & set(_sockets_of(process)):

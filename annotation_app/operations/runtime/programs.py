@@ -1,4 +1,4 @@
-"""What a supervised program is: its command, its surroundings, and how one knows that it is ready."""
+"""Supervised programs: command, environment, and readiness check."""
 
 import asyncio
 import signal
@@ -44,14 +44,14 @@ class Program:
     command: tuple[str, ...]
     ready: Readiness
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Added to the supervisor's own."""
+    """Added to the supervisor's own environment."""
     ready_timeout_seconds: float = 60.0
     stop_signal: signal.Signals = signal.SIGTERM
     stop_timeout_seconds: float = 10.0
 
 
 async def wait_until_ready(readiness: Readiness, ready_line_seen: asyncio.Event) -> None:
-    """Return when the program is ready; `said` is set by the reader of its output. The caller bounds the wait."""
+    """Return when the program is ready. The reader of its output sets `said`. The caller bounds the wait."""
     match readiness:
         case OutputReadiness():
             await ready_line_seen.wait()
@@ -62,7 +62,7 @@ async def wait_until_ready(readiness: Readiness, ready_line_seen: asyncio.Event)
 
 
 async def _poll_until(holds: Callable[[], Awaitable[bool]]) -> None:
-    # Another program's readiness sends no event that could be waited for.
+    # Another program's readiness sends no event to wait for.
     while not await holds():  # noqa: ASYNC110
         await asyncio.sleep(POLL_SECONDS)
 

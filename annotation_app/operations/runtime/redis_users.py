@@ -13,16 +13,16 @@ OPERATOR = "default"
 PLATFORM = "platform"
 """Web processes, workers and beat: jobs (Celery), messages between processes (Channels), the cache."""
 BRIDGE = "bridge"
-"""Bridges and VNC gateways: the lease store alone."""
+"""Bridges and VNC gateways: only the lease store."""
 
 PLATFORM_KEYS = ("json:*", "celery*", "training*", "*.celery.pidbox*", "_kombu.*", "unacked*")
-"""Of Django's cache, Celery's queues and kombu, which keeps jobs there until they are done."""
+"""Keys of Django's cache, Celery's queues and kombu, which keeps jobs there until they are done."""
 PLATFORM_CHANNELS = (
     "pilothouse__group__*", "pilothousespecific.*",
     "/0.celery.pidbox", "/0.celeryev", "/0.celeryev/*", "/0.celeryev/worker.*",
 )  # fmt: skip
-"""Of Channels' groups and sockets, and of Celery's remote control and events in database 0. Celery subscribes to
-patterns, which Redis allows only where the same words stand here."""
+"""Channels of Channels' groups and sockets, and of Celery's remote control and events in database 0. Celery subscribes
+to patterns, which Redis permits only if the rule contains exactly the same patterns."""
 PLATFORM_COMMANDS = ("+@all", "-@admin", "-@dangerous", "+info", "+acl|whoami")
 
 BRIDGE_KEYS = ("pilothouse:fleet:*",)
@@ -38,11 +38,11 @@ BRIDGE_COMMANDS = (
         "zadd", "zcard", "zmscore", "zpopmin", "zrange", "zrangebyscore", "zrank", "zrem", "zscore",
     )),
 )  # fmt: skip
-"""What the lease store's scripts and readers call; `tests/unit/operations/deploy/test_redis_users.py` compares."""
+"""Commands of the lease store's scripts and readers; `tests/unit/operations/deploy/test_redis_users.py` compares."""
 
 
 def user_lines(passwords: Mapping[str, str]) -> str:
-    """The lines of a Redis configuration (6.2 or newer) that make the users.
+    """The Redis configuration lines (6.2 or newer) that define the users.
 
     Args:
         passwords: By user: `OPERATOR`, `PLATFORM` and `BRIDGE`. Only their SHA-256 is written.

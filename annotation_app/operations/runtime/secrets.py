@@ -1,4 +1,4 @@
-"""The secrets of one installation: made once, kept in a file only its owner reads."""
+"""The secrets of one installation: generated once, stored in a file that only its owner can read."""
 
 import json
 import os
@@ -16,7 +16,7 @@ def _generate_secret() -> str:
 
 @dataclass(frozen=True, slots=True)
 class InstallationSecrets:
-    """One value each for what must not know the others'."""
+    """Separate secrets for parts that must not know each other's."""
 
     django: str = field(default_factory=_generate_secret)
     bridge: str = field(default_factory=_generate_secret)
@@ -26,7 +26,7 @@ class InstallationSecrets:
 
     @classmethod
     def load_or_create(cls, file: Path) -> Self:
-        """Those in `file`; what it lacks is made and written (mode 0600, written then renamed)."""
+        """The secrets in `file`. Missing ones are generated and written (mode 0600, written then renamed)."""
         stored = json.loads(file.read_text()) if file.exists() else {}
         loaded = cls(**{each.name: stored[each.name] for each in fields(cls) if each.name in stored})
         if asdict(loaded) != stored:

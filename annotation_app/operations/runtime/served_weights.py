@@ -1,4 +1,4 @@
-"""Which weights the bundled policy's server was last given: it starts with them again."""
+"""The weights that the bundled policy's server loaded last. It starts with them again."""
 
 import json
 import os
@@ -6,18 +6,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 SERVED_WEIGHTS_FILE = "served-weights.json"
-"""In the data folder."""
+"""File name in the data folder."""
 
 
 class ServedWeights(NamedTuple):
-    """A checkpoint's folder, and what its weights are called."""
+    """A checkpoint's folder, and the name of its weights."""
 
     checkpoint: Path
     version: str
 
 
 def record_served_weights(data: Path, weights: ServedWeights) -> None:
-    """Note them, whole or not at all. Raises OSError."""
+    """Store them atomically. Raises OSError."""
     path = data / SERVED_WEIGHTS_FILE
     aside = path.with_name(f"{path.name}.part")
     aside.write_text(json.dumps({"checkpoint": str(weights.checkpoint.absolute()), "version": weights.version}))
@@ -25,7 +25,7 @@ def record_served_weights(data: Path, weights: ServedWeights) -> None:
 
 
 def read_served_weights(data: Path, default: ServedWeights) -> ServedWeights:
-    """What was recorded last; the default where nothing was, or where its folder is gone."""
+    """What was recorded last; the default if nothing was, or if its folder is gone."""
     try:
         recorded = json.loads((data / SERVED_WEIGHTS_FILE).read_text())
         found = ServedWeights(Path(recorded["checkpoint"]), str(recorded["version"]))

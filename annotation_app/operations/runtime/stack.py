@@ -1,4 +1,4 @@
-"""Which programs make the platform on one machine, and their environment: one definition for demo, tests and bench."""
+"""The programs of the platform on one machine, and their environment; one definition for demo, tests and benchmarks."""
 
 import os
 import sys
@@ -17,14 +17,14 @@ from vm_bridge.host_keys import MANAGER, format_keys
 ROOT = Path(__file__).resolve().parents[3]
 LOOPBACK = "127.0.0.1"
 TOOLS_FOLDER = ROOT / ".data" / "tools"
-"""What all desktops of this installation have at /image/tools; its folders are named after what they are made of."""
+"""The content of /image/tools in all desktops of this installation. Its folders are named after their inputs."""
 NANO_CHECKPOINT = ROOT / "trainer" / "nano" / "checkpoint"
-"""The bundled policy: a small model that works small screens from pixels."""
+"""The bundled policy: a small model that operates small screens from pixels."""
 
 WEB_ONLY_VARIABLES = (
     "DJANGO_SETTINGS_MODULE", "PILOTHOUSE_DATABASE_URL", "PILOTHOUSE_SECRET_KEY", "PILOTHOUSE_BRIDGE_MASTER_KEY"
 )  # fmt: skip
-"""Variables that no bridge gets."""
+"""Variables that are withheld from bridges."""
 BRIDGE_HOST_ID = "bridge"
 
 
@@ -46,15 +46,15 @@ class PlatformStack:
 
     data: Path
     host: str
-    """The one address that browsers reach; the other programs stay on the loopback interface."""
+    """The one address that browsers use. The other programs stay on the loopback interface."""
     ports: Ports
     secrets: InstallationSecrets
     trainer: Path | None = None
-    """The interpreter that serves the bundled policy; None: nobody does."""
+    """The interpreter that serves the bundled policy; None: it is not served."""
 
     @property
     def url(self) -> str:
-        """Where a browser on this machine finds the platform."""
+        """The address of the platform for a browser on this machine."""
         return f"http://{'localhost' if self.host == LOOPBACK else self.host}:{self.ports.web}"
 
     @property
@@ -67,10 +67,10 @@ class PlatformStack:
         return Redis(self.data / "redis", self.ports.redis, secrets.redis, secrets.redis_platform, secrets.redis_bridge)
 
     def environment(self) -> dict[str, str]:
-        """What every program reads; docs/reference/wire.md names the variables."""
+        """Environment of every program; docs/reference/wire.md names the variables."""
         ports = self.ports
         names = list(dict.fromkeys(("localhost", LOOPBACK, self.host)))
-        # Where every browser is on this machine, WebRTC needs no network.
+        # If every browser is on this machine, WebRTC needs no network.
         only_here = {"PILOTHOUSE_ICE_ADDRESSES": LOOPBACK} if self.host == LOOPBACK else {}
         return {
             **only_here,
@@ -94,7 +94,7 @@ class PlatformStack:
         }
 
     def bridge_environment(self) -> dict[str, str]:
-        """The same for the bridge and the VNC gateway: without what belongs to the web app and its workers."""
+        """The environment of the bridge and the VNC gateway, without variables of the web app and its workers."""
         shared = {name: value for name, value in self.environment().items() if name not in WEB_ONLY_VARIABLES}
         return {
             **shared,
@@ -104,13 +104,13 @@ class PlatformStack:
         }
 
     def storage_programs(self) -> tuple[Program, ...]:
-        """What must run before anything else; creates the folders these need."""
+        """The programs to start first. Creates their folders."""
         self.postgres.create()
         self.redis.create()
         return self.postgres.program(), self.redis.program()
 
     def service_programs(self) -> tuple[Program, ...]:
-        """The platform's own programs; they find each other when they are all up, in any order."""
+        """The platform's own programs. They may start in any order."""
         host, ports = self.host, self.ports
         celery = ("-m", "celery", "-A", "annotation_app")
         return (
@@ -144,12 +144,12 @@ class PlatformStack:
         )  # fmt: skip
 
     def _nano(self) -> tuple[Program, ...]:
-        """The bundled policy's server, which has an environment of its own."""
+        """The bundled policy's server, which has its own Python environment."""
         if self.trainer is None:
             return ()
         weights = read_served_weights(self.data, ServedWeights(NANO_CHECKPOINT, "default"))
         served = ("--served-model-name", "nano", "--host", LOOPBACK, "--port", str(self.ports.nano), "--threads", "1")
-        # The flywheel gives it what passed the gate.
+        # The flywheel loads revisions that passed the gate.
         changing = ("--weight-version", weights.version, "--dev")
         return (
             Program(

@@ -1,7 +1,7 @@
 """Keeps the programs of the platform running: ordered start, restart with back-off, stop in reverse order.
 
-Every program leads a session of its own, so a Ctrl-C in the terminal reaches only the supervisor, and a signal to the
-program's group reaches all its children. Should the supervisor itself be killed, the guard ends what it left.
+Every program leads a session of its own. So a Ctrl-C in the terminal reaches only the supervisor, and a signal to the
+program's group reaches all its children. If the supervisor itself is killed, the guard ends its programs.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ TAIL_LINES = 15
 
 
 class Supervisor:
-    """Programs by name, in the order they were started. Use as an async context manager: leaving it stops them all."""
+    """Programs by name, in start order. Use as an async context manager, which stops them all on exit."""
 
     def __init__(self, folder: Path, console: Console) -> None:
         """`folder` receives `logs/<name>.log` and, while it runs, `run/<name>.pid` of every program."""
@@ -49,7 +49,8 @@ class Supervisor:
         self.guard.communicate(timeout=orphan_guard.GRACE_SECONDS * 2)
 
     async def start(self, *programs: Program) -> None:
-        """Start these together and return when all are ready; StartFailed tells the last lines of one that is not."""
+        """Start these together and return when all are ready. Raises StartFailed with the last lines of one that is
+        not."""
         group = [
             _SupervisedProgram(
                 program, self.console.program_log(program.name, self.folder / "logs" / f"{program.name}.log"),
@@ -66,12 +67,12 @@ class Supervisor:
             raise failures.exceptions[0] from None
 
     async def stop(self) -> None:
-        """Stop everything, the last wave first; never raises because of a program that will not end: it is killed."""
+        """Stop everything, the last group first. Never raises for a program that does not end: it is killed."""
         while self.groups:
             await asyncio.gather(*(supervised.stop() for supervised in self.groups.pop()))
 
     async def watch(self) -> None:
-        """Return only by an error: a program that cannot be started again at all, or cancellation."""
+        """Returns only by an error: a program that cannot be restarted at all, or cancellation."""
         await asyncio.gather(
             *(supervised.restart_task for group in self.groups for supervised in group if supervised.restart_task)
         )
@@ -84,7 +85,7 @@ class Supervisor:
 
 
 class _SupervisedProgram:
-    """One program over all its lives."""
+    """One program over all its restarts."""
 
     def __init__(
         self, program: Program, program_log: logging.Logger, notify_guard: Callable[[str], None], pid_file: Path
@@ -154,8 +155,8 @@ class _ProgramRun:
 
     @classmethod
     async def start_process(cls, program: Program, program_log: logging.Logger) -> Self:
-        # A pipe of our own: asyncio's would make the process seem alive while a child of it holds the other end. It is
-        # read before there is a process: whoever is cancelled once there is one has no time to say which.
+        # Use our own pipe: with asyncio's, the process would seem alive while a child of it holds the other end. Open
+        # it before the process exists: after that, a cancelled caller has no time to report the process.
         output, write_end = os.pipe()
         try:
             reader = await _open_reader(output)
@@ -178,7 +179,7 @@ class _ProgramRun:
         return time.monotonic() - self.began
 
     async def until_ready(self) -> None:
-        """Return when it is ready; StartFailed when it ended first or took too long."""
+        """Return when it is ready. Raises StartFailed when it ends first or takes too long."""
         ready = asyncio.create_task(wait_until_ready(self.program.ready, self.ready_line_seen))
         ended = asyncio.create_task(self.process.wait())
         try:
@@ -200,14 +201,14 @@ class _ProgramRun:
         raise StartFailed(f"{self.program.name} {what}", hint="\n".join(["Its last lines:", *self.tail]))
 
     async def ended(self) -> int:
-        """Its exit status, once it and all its children are gone."""
+        """Its exit status, once it and all its children have ended."""
         status = await self.process.wait()
         self._signal(os.killpg, signal.SIGKILL)
         await self.read_task
         return status
 
     async def end(self) -> None:
-        """Ask it to stop, and kill it with its children when it does not in time."""
+        """Ask it to stop. If it does not stop in time, kill it with its children."""
         self._signal(os.kill, self.program.stop_signal)
         try:
             async with asyncio.timeout(self.program.stop_timeout_seconds):

@@ -1,4 +1,4 @@
-"""A platform of one's own, started and stopped from Python: for integration tests, end-to-end tests, benchmarks."""
+"""A temporary platform, started and stopped from Python: for integration tests, end-to-end tests, benchmarks."""
 
 import contextlib
 import os
@@ -26,16 +26,16 @@ UNCHECKED_COMMANDS = ("shell",)
 
 @dataclass(frozen=True, slots=True)
 class TemporaryPlatform(PlatformInfo):
-    """A platform that is up, and where its data is."""
+    """A running platform and its data folder."""
 
     data: Path
 
     def pid(self, program: str) -> int:
-        """The process of one program now; FileNotFoundError while it is down."""
+        """The current PID of one program. Raises FileNotFoundError while it is down."""
         return int((self.data / "run" / f"{program}.pid").read_text())
 
     def log(self, program: str) -> str:
-        """What a program has said so far."""
+        """The output of a program so far."""
         return (self.data / "logs" / f"{program}.log").read_text()
 
     def manage(self, command: str, *words: str) -> str:
@@ -58,9 +58,9 @@ def temporary_platform(
     nano: bool = False,
     variables: Mapping[str, str] | None = None,
 ) -> Iterator[TemporaryPlatform]:
-    """The whole platform, with the bundled policy (`nano`) or without, or only its PostgreSQL and Redis, in `data`;
-    stopped on leaving. It has any free ports, or with `port` None the demo's, and `variables` in its environment.
-    StartFailed with its last lines when it does not come up."""
+    """Run the complete platform, with the bundled policy (`nano`) or without, or only its PostgreSQL and Redis, in
+    `data`. It stops on exit. It uses any free ports, or the demo's if `port` is None, and adds `variables` to its
+    environment. Raises StartFailed with its last lines when it does not start."""
     data.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "annotation_app.operations", "serve", "--data", str(data)]
     options = [*(["--storage-only"] if storage_only else []), *(["--nano"] if nano else [])]
@@ -78,7 +78,7 @@ def temporary_platform(
         try:
             process.wait(STOP_TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
-            process.kill()  # its guard ends what it leaves
+            process.kill()  # the guard ends what it leaves
             process.wait()
 
 

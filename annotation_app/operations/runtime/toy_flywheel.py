@@ -1,4 +1,4 @@
-"""Turning the flywheel from the command line: an installation's own wheel, or the small one over the toy world."""
+"""Run the flywheel from the command line: an installation's own, or the toy flywheel."""
 
 import contextlib
 import json
@@ -19,14 +19,14 @@ from annotation_app.operations.runtime.temporary_platform import TemporaryPlatfo
 TOY_POLICY = "toy"
 TOY_FLYWHEEL = "small"
 ATTEMPTS_PER_CYCLE = 64
-"""Attempts that come in before each turn."""
+"""Attempts imported before each cycle."""
 OFFLINE_ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "PYTHONPATH": str(ROOT)}
 MANAGE_COMMAND = (sys.executable, str(ROOT / "manage.py"))
 
 
 def run_toy_flywheel(data: Path, *, cycles: int, python: Path, console: Console) -> None:
-    """Turn the small wheel, with a PostgreSQL, a policy server and a trainer of its own, all in `data`; ended at any
-    moment and given again it goes on. CommandFailed where a turn fails."""
+    """Run the toy flywheel with its own PostgreSQL, policy server and trainer, all in `data`. After an interruption, a
+    rerun resumes. Raises CommandFailed if a cycle fails."""
     log = data / "logs" / "wheel.log"
     start = data / "toy" / "start"
     toy = (str(python), "-m", "trainer.toy")
@@ -69,7 +69,7 @@ def _import_attempts(
     toy: tuple[str, ...],
     console: Console,
 ) -> None:
-    """Attempts by who proposes now, with seeds that nobody has tried, come in."""
+    """Run attempts by the active policy with unused seeds, and import them."""
     log, number = storage.data / "logs" / "wheel.log", status["ended"]
     folder = storage.data / "toy" / f"attempts-{number:04}"
     seeds = ("--first-seed", str(number * ATTEMPTS_PER_CYCLE), "--seeds", str(ATTEMPTS_PER_CYCLE))
@@ -88,16 +88,16 @@ def _import_attempts(
 
 
 def _flywheel_status(storage: TemporaryPlatform, start: Path) -> dict[str, Any]:
-    """Where the wheel stands."""
+    """The flywheel's status."""
     status: dict[str, Any] = json.loads(storage.manage("toy_flywheel", str(start)).splitlines()[-1])
     return status
 
 
 @contextlib.contextmanager
 def _policy_server(python: Path, status: Mapping[str, Any], allocator: PortAllocator, *, log: Path) -> Iterator[str]:
-    """The policy's server, with the weights of who proposes; the turn gives it newer ones. Its address."""
+    """Run the policy's server with the weights of the active policy. The cycle loads newer ones. Yields its address."""
     port_file = log.parent.parent / "model.port"
-    # A turn that goes on gives its weights to the address it began with.
+    # A resumed cycle sends its weights to the address that it began with.
     port = allocator.exact("the policy", int(port_file.read_text())) if port_file.exists() else allocator.any_free()
     port_file.write_text(str(port))
     command = serve_command(python, status["checkpoint"], name=TOY_POLICY, port=port, more=("--dev",))

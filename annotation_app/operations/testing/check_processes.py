@@ -1,4 +1,4 @@
-"""The processes of checks: they end with the run, however it ends."""
+"""The processes of checks. They end with the run, however it ends."""
 
 import contextlib
 import os
@@ -37,10 +37,10 @@ class CheckProcesses:
         """Run one command to its end.
 
         Args:
-            output: Where both output streams go; None: where this process's go.
+            output: Target of both output streams; None: those of this process.
 
         Returns:
-            The exit status, negative where a signal ended it; -SIGINT where the run was stopped before it began.
+            The exit status, negative if a signal ended it; -SIGINT if the run was stopped before it began.
         """
         with self._lock:
             if self._stopped:
@@ -59,7 +59,7 @@ class CheckProcesses:
                     self._tell_guard(f"- {process.pid}")
 
     def stop(self) -> None:
-        """Interrupt the process group of every running command; kill what still runs after `GRACE_SECONDS`."""
+        """Interrupt the process group of every running command. Kill those still running after `GRACE_SECONDS`."""
         with self._lock:
             self._stopped = True
             groups = tuple(self._running)

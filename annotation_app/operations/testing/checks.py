@@ -1,7 +1,7 @@
 """The checks and tests of the project, as a table; `./pilothouse check` and `./pilothouse test` run parts of it.
 
-Checks are arranged in lanes that run side by side. What only computes has a lane of its own beside the tests that also
-wait for other programs: so the processors are busy to the end.
+Checks are arranged in lanes that run in parallel. CPU-bound checks have their own lane, in parallel to tests that also
+wait for other programs, so that the processors stay busy to the end.
 """
 
 import os
@@ -24,24 +24,24 @@ from annotation_app.operations.testing.results import OutcomeCounts
 
 REPORTS_FOLDER = ROOT / "test-results"
 WORKER_COUNT = 3
-"""Tests that run at a time: they wait half of their time, and there is a lane beside them."""
+"""Number of test workers. Tests wait half of their time, and another lane runs in parallel."""
 PARALLEL_OPTIONS = ("-n", str(WORKER_COUNT), "--dist", "loadscope", "--longest-first")
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
-"""For what a test trains: its models are tiny, and more threads would only wait for each other."""
+"""For training in tests: the models are tiny, and more threads would only wait for each other."""
 RERUN_OPTIONS = ("--second-tries", "-rfER")
-"""Only what `tests/second_tries.toml` lists runs once more where it fails. The report counts what was skipped."""
+"""Only tests in `tests/second_tries.toml` are rerun once after a failure. The report counts skipped tests."""
 MAX_OUTPUT_LINES = 400
-"""How much of the output of a check that failed is shown; the whole is in its log."""
+"""How many output lines of a failed check are shown. Its log has all of them."""
 TRAINER_PLUGINS = ("django", "xdist", "xdist.looponfail", "playwright", "rerunfailures", "cacheprovider")
 TRAINER_PROGRAM = "import sys; sys.path.append(sys.argv.pop(1)); import pytest; sys.exit(pytest.main(sys.argv[1:]))"
-"""pytest and its plugins come from the platform's environment, behind everything that the trainer's own has."""
+"""pytest and its plugins come from the platform's environment, which follows the trainer's on the path."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One command. With a `report`, a JUnit file it writes, its tests are counted; else it counts as one test.
+    """One command. If it writes a JUnit file, the `report`, its tests are counted. Otherwise it counts as one test.
 
-    A `live` check shows its output as it comes; of any other it is shown when the check fails.
+    A `live` check shows its output immediately, any other only if it fails.
     """
 
     name: str
@@ -53,13 +53,13 @@ class Check:
 
     @property
     def log(self) -> Path:
-        """Where the output of a check that is not live is kept."""
+        """The output file of a check that is not live."""
         return REPORTS_FOLDER / "logs" / f"{self.name.replace(' ', '-')}.log"
 
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
-    """How a check went, and when: seconds since the epoch."""
+    """The result of a check, and its times: seconds since the epoch."""
 
     check: Check
     results: OutcomeCounts
@@ -73,7 +73,7 @@ class CheckOutcome:
 
 
 def static_checks(node: Node) -> tuple[Check, ...]:
-    """Everything that reads the code without running it."""
+    """Checks that read the code without running it."""
     return (
         Check("format", _tool("ruff", "format", "--check", ".")),
         Check("lint", _tool("ruff", "check", ".")),
@@ -86,19 +86,19 @@ def static_checks(node: Node) -> tuple[Check, ...]:
 
 
 def frontend_tests(node: Node) -> tuple[Check, ...]:
-    """The components and functions of the pages, without a server."""
+    """Tests of the pages' components and functions, without a server."""
     report = REPORTS_FOLDER / "frontend.xml"
     junit = ("--", "--reporter=default", "--reporter=junit", f"--outputFile.junit={report}")
     return (_npm(node, "front-end tests", "test", *junit, report=report),)
 
 
 def unit_tests() -> tuple[Check, ...]:
-    """No database, no network, no desktop."""
+    """Tests without database, network and desktop."""
     return (_pytest("unit", "tests/unit", *PARALLEL_OPTIONS),)
 
 
 def trainer_tests(python: Path, *paths: str) -> tuple[Check, ...]:
-    """What needs torch, by the interpreter of the trainer's environment; of these files, or all."""
+    """Tests that need torch, with the interpreter of the trainer's environment: these files, or all."""
     report = REPORTS_FOLDER / "trainer.xml"
     words = (
         *(paths or ["tests/trainer"]),
@@ -118,14 +118,14 @@ def trainer_tests(python: Path, *paths: str) -> tuple[Check, ...]:
 
 
 def platform_tests(*, everything: bool = False) -> tuple[Check, ...]:
-    """Real servers, real desktops, real browsers, with everything that needs none: one run, so that all share them."""
+    """Tests with real servers, desktops and browsers, and those that need none, in one run so that they share them."""
     more = ("--all",) if everything else ()
     folders = ("tests/unit", "tests/contract", "tests/integration", "tests/e2e")
     return (_pytest("platform", *folders, *PARALLEL_OPTIONS, *RERUN_OPTIONS, *more, live=True),)
 
 
 def selected_tests(arguments: Sequence[str], trainer: Path) -> tuple[Check, ...]:
-    """Those that these pytest arguments name; files of the trainer's tests run in its own environment."""
+    """Tests that these pytest arguments name. Trainer test files run in the trainer's environment."""
     theirs = [word for word in arguments if word.startswith("tests/trainer")]
     others = [word for word in arguments if word not in theirs]
     options = [word for word in others if not word.startswith("tests/")]
@@ -142,10 +142,10 @@ def affected_lanes(
     frontend: bool,
     pages: bool,
 ) -> tuple[Sequence[Check], ...]:
-    """Checks of the code that changed beside files of tests by stage, with what failed last time first.
+    """Checks of the changed code, in parallel to test files by stage, with the last failures first.
 
     Args:
-        stages: Paths of files of tests by stage, in the order in which they run; `trainer` runs in the trainer's
+        stages: Paths of test files by stage, in the order in which they run; `trainer` runs in the trainer's
             environment.
         python: Whether Python or its settings changed.
         frontend: Whether the front-end changed.
@@ -163,7 +163,7 @@ def affected_lanes(
 
 
 def run_checks(lanes: Iterable[Sequence[Check]], console: Console) -> tuple[CheckOutcome, ...]:
-    """Run the lanes in parallel and the checks of a lane in order, also after failures; print each outcome.
+    """Run the lanes in parallel and the checks of a lane in order, continuing after failures. Print each outcome.
 
     All processes of the checks end with the run, also when a signal ends it.
     """

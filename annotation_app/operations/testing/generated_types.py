@@ -1,4 +1,4 @@
-"""TypeScript types made from the Python ones: the shared vocabulary, and the web app's HTTP interface."""
+"""TypeScript types generated from Python: the shared protocol, and the web app's HTTP API."""
 
 import subprocess
 import sys
@@ -17,8 +17,8 @@ TYPES_SCRIPT = FRONTEND_FOLDER / "scripts" / "types.mjs"
 
 @dataclass(frozen=True, slots=True)
 class TypeSource:
-    """A command that prints a schema, and the file of TypeScript types made of it; types of the file
-    `before`, in the same folder, are passed on from there."""
+    """A command that prints a schema, and the TypeScript file generated from it. Types of the file `before`, in the
+    same folder, are re-exported from there."""
 
     command: tuple[str, ...]
     target: Path
@@ -37,7 +37,7 @@ TYPE_SOURCES = (
 
 
 def write_types(console: Console, log: Path) -> None:
-    """Make the files anew."""
+    """Regenerate the files."""
     for source in TYPE_SOURCES:
         source.target.parent.mkdir(parents=True, exist_ok=True)
         _write(source, source.target, console, log)
@@ -45,7 +45,7 @@ def write_types(console: Console, log: Path) -> None:
 
 
 def check_types(console: Console, log: Path) -> None:
-    """OperationsError when a file differs from what would be made now."""
+    """Raises OperationsError if a file differs from what would be generated now."""
     with tempfile.TemporaryDirectory() as folder:
         for source in TYPE_SOURCES:
             fresh = Path(folder) / source.target.name

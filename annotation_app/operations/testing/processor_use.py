@@ -1,7 +1,7 @@
-"""What the processors of this machine compute for while a run goes on, by program.
+"""CPU use of this machine during a run, by program.
 
-Processes that tests start are often ended by others than the tests, so that no test is charged for them. Here each
-process counts for its program, whoever started it.
+Processes that tests start are often ended by other processes, so that no test is charged for them. Here each process
+counts for its program, regardless of its parent.
 """
 
 import os
@@ -12,22 +12,23 @@ from types import TracebackType
 from typing import Self
 
 SAMPLE_SECONDS = 2.0
-"""Looking at a few hundred processes takes about 10 ms."""
+"""Sampling a few hundred processes takes about 10 ms."""
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 PROC = Path("/proc")
 KERNEL_THREAD = 0x00200000
-"""The flag of a process that is a thread of the kernel (PF_KTHREAD)."""
+"""The flag of a kernel thread (PF_KTHREAD)."""
 MAX_LOOKS = 2
 INTERPRETERS = ("python", "node")
 WORKER_START = "import sys;exec(eval(sys.stdin.readline()))"
-"""What execnet has the interpreters of pytest's workers do."""
+"""The code that execnet runs in the interpreters of pytest's workers."""
 
 Process = tuple[str, str]
-"""A process id and when it started: ids are used again."""
+"""A process id and its start time, because ids are reused."""
 
 
 class ProcessorUse:
-    """Counts while it is entered, in a thread of its own. What lives shorter than a sample is not seen."""
+    """Samples in a thread of its own while the context is active. Processes shorter than a sample interval are not
+    seen."""
 
     def __init__(self, proc: Path = PROC) -> None:
         self._proc = proc
@@ -52,14 +53,14 @@ class ProcessorUse:
         self.sample()
 
     def by_program(self) -> Counter[str]:
-        """Seconds that processors computed for each program."""
+        """CPU seconds of each program."""
         found = Counter[str]()
         for process, ticks in self._last.items():
             found[self._programs[process]] += ticks - self._before.get(process, 0)
         return Counter({name: ticks / TICKS_PER_SECOND for name, ticks in found.items() if ticks})
 
     def sample(self) -> None:
-        """Look at all processes once."""
+        """Sample all processes once."""
         for folder in os.listdir(self._proc):
             if folder.isdecimal():
                 try:
@@ -73,7 +74,7 @@ class ProcessorUse:
         process = (pid, words[19])
         self._programs.setdefault(process, "kernel" if int(words[6]) & KERNEL_THREAD else name)
         self._last[process] = int(words[11]) + int(words[12])
-        # A process is looked at twice: at first it may be its parent's copy still.
+        # Read a process twice: at first it may still be its parent's copy.
         if self._looks[process] < MAX_LOOKS:
             self._looks[process] += 1
             if command := (self._proc / pid / "cmdline").read_text(errors="replace").split("\0")[:-1]:
@@ -85,10 +86,10 @@ class ProcessorUse:
 
 
 def program_name(command: list[str]) -> str:
-    """What a process is called in a report: the program, and of an interpreter what it runs.
+    """A process's name in a report: the program, and for an interpreter what it runs.
 
     Args:
-        command: Its words; one long word where a program has written over them.
+        command: Its words; one long word if the program has overwritten them.
     """
     program, *words = command
     program = program.partition(" ")[0].rstrip(":").rpartition("/")[2]
@@ -100,7 +101,7 @@ def program_name(command: list[str]) -> str:
 
 
 def _interpreted(words: list[str]) -> str:
-    """What an interpreter runs: a module, a script with its first word, or a worker of pytest."""
+    """What an interpreter runs: a module, a script with its first word, or a pytest worker."""
     for at, word in enumerate(words):
         if word == "-m":
             return " ".join(["-m", *words[at + 1 : at + 2]])

@@ -1,4 +1,4 @@
-"""What a run of checks and tests found, counted; read from JUnit files so that every tool is counted alike."""
+"""Counted results of a run of checks and tests, read from JUnit files so that every tool is counted alike."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -8,14 +8,14 @@ from typing import Self
 from xml.etree import ElementTree
 
 MAX_REASON_CHARACTERS = 120
-"""Characters of a reason that are told."""
+"""Longest reason that is shown (characters)."""
 RERUN_PROPERTY = "rerun"
-"""The property of a test that passed or failed only at its second run; its value is why the first one failed."""
+"""The property of a test that was run twice. Its value is why the first run failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutcomeCounts:
-    """Counts, the reasons of what was skipped, and the tests that ran twice or failed, each with the reason."""
+    """Counts, the reasons of skipped tests, and the tests that were rerun or failed, each with the reason."""
 
     passed: int = 0
     failed: int = 0
@@ -25,7 +25,7 @@ class OutcomeCounts:
 
     @classmethod
     def from_junit(cls, file: Path) -> Self:
-        """Of a JUnit file. Raises FileNotFoundError, ElementTree.ParseError."""
+        """The counts of a JUnit file. Raises FileNotFoundError, ElementTree.ParseError."""
         cases = list(ElementTree.parse(file).iter("testcase"))  # noqa: S314 - written by our own test run
         rerun = {_test_name(case): _rerun_reason(case) for case in cases if _rerun_reason(case) is not None}
         passed, failures, skipped = 0, list[str](), Counter[str]()
@@ -57,7 +57,7 @@ class OutcomeCounts:
         return total
 
     def line(self) -> str:
-        """The last line of a test run; machines read it."""
+        """The last line of a test run, in machine-readable form."""
         return f"{self.passed} passed, {self.failed} failed, {self.skipped.total()} skipped"
 
 
@@ -66,18 +66,18 @@ def _test_name(case: ElementTree.Element) -> str:
 
 
 def _failure(case: ElementTree.Element) -> ElementTree.Element | None:
-    """What says why it failed; None where it did not."""
+    """Why it failed; None if it did not."""
     failure = case.find("failure")
     return case.find("error") if failure is None else failure
 
 
 def _rerun_reason(case: ElementTree.Element) -> str | None:
-    """Why it ran once more; None where it did not."""
+    """Why it was rerun; None if it was not."""
     again = case.find(f"properties/property[@name='{RERUN_PROPERTY}']")
     return None if again is None else again.get("value", "")
 
 
 def _shorten_reason(message: str) -> str:
-    """The first line, and not all of a long one: reasons are told in one line each."""
+    """The first line, shortened: reasons are shown on one line each."""
     first = message.strip().partition("\n")[0]
     return f"{first[:MAX_REASON_CHARACTERS]}…" if len(first) > MAX_REASON_CHARACTERS else first or "no reason given"

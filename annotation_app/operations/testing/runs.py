@@ -1,4 +1,4 @@
-"""`./pilothouse test` and `./pilothouse check`: which lanes run side by side, and the report at the end."""
+"""`./pilothouse test` and `./pilothouse check`: which lanes run in parallel, and the final report."""
 
 import argparse
 import json
@@ -42,7 +42,7 @@ UNIT, INTEGRATION, E2E = ("tests/unit", "tests/contract"), ("tests/integration",
 
 @dataclass(frozen=True, slots=True)
 class TestRun:
-    """A run of checks that has ended. `setup_s` and `total_s` are seconds since the command was started."""
+    """A finished run of checks. `setup_s` and `total_s` are seconds since the command was started."""
 
     outcomes: tuple[CheckOutcome, ...]
     timing: TestTiming
@@ -50,9 +50,9 @@ class TestRun:
     total_s: float
     busy: float
     stolen: float = 0.0
-    """The share of the processors' time that went to other machines of the host; it counts as busy."""
+    """The share of CPU time that went to other machines of the host; it counts as busy."""
     programs: Counter[str] = field(default_factory=Counter)
-    """Seconds that processors computed for each program, whoever started it."""
+    """CPU seconds of each program."""
 
     @property
     def results(self) -> OutcomeCounts:
@@ -89,13 +89,13 @@ class TestRun:
 
 
 def check_lanes(node: Node) -> tuple[Sequence[Check], ...]:
-    """What a commit must pass, in two lanes that take about as long as each other."""
+    """What a commit must pass, in two lanes of about the same duration."""
     types, others = _split(static_checks(node), {"types", "front-end types"})
     return (*others, *frontend_tests(node)), (*types, *unit_tests())
 
 
 def test_lanes(node: Node, trainer: Path, *, everything: bool) -> tuple[Sequence[Check], ...]:
-    """Everything: what waits in one lane, what computes in the other."""
+    """All tests: those that wait in one lane, CPU-bound ones in the other."""
     return (
         platform_tests(everything=everything),
         (*static_checks(node), *frontend_tests(node), *trainer_tests(trainer)),
@@ -103,9 +103,9 @@ def test_lanes(node: Node, trainer: Path, *, everything: bool) -> tuple[Sequence
 
 
 def run_and_report(lanes: Sequence[Sequence[Check]], console: Console, *, timed: bool = False) -> TestRun:
-    """Run the lanes and tell what was found; `timed` with where the time went and all figures as JSON.
+    """Run the lanes and report the results. With `timed`, also print where the time went and all figures as JSON.
 
-    The last line counts the tests, in the form that machines read.
+    The last line counts the tests, in machine-readable form.
     """
     for file in _timing_records():
         file.unlink()
@@ -145,7 +145,7 @@ def _print_report(run: TestRun, console: Console, *, timed: bool) -> None:
 
 
 def keep_durations(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    """`./pilothouse durations`: keep what the records of a run say, whole or not. Raises OperationsError."""
+    """`./pilothouse durations`: store the durations of a run, atomically. Raises OperationsError."""
     records = arguments.records or _timing_records()
     if lacking := [str(file) for file in records if not file.is_file()]:
         raise OperationsError(f"No such record: {', '.join(lacking)}")
@@ -157,9 +157,9 @@ def keep_durations(arguments: argparse.Namespace, rest: list[str], console: Cons
 
 
 def save_durations(timing: TestTiming, file: Path = DURATIONS_FILE) -> int:
-    """Keep how long each group of tests took, by which the next run sorts them.
+    """Store how long each group of tests took. The next run sorts groups by it.
 
-    Groups that did not run keep what they have, unless their file is gone.
+    Groups that did not run keep their durations, unless their file is gone.
 
     Returns:
         The number of groups that were measured.
@@ -175,12 +175,12 @@ def _timing_records() -> list[Path]:
 
 
 def _is_present(group: str) -> bool:
-    """Whether there may be tests of a group: one that is named after a file needs the file."""
+    """Whether a group may still have tests. A group that is named after a file needs the file."""
     return not group.endswith(".py") or (ROOT / group).exists()
 
 
 def seconds_since_start() -> float:
-    """Seconds since this process was started, the shell before Python included."""
+    """Seconds since this process was started, including the shell before Python."""
     started = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
     return float(Path("/proc/uptime").read_text().split()[0]) - started
 

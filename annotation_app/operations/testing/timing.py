@@ -1,4 +1,4 @@
-"""Where the time of a test run went, from what `tests.timing` recorded."""
+"""Where the time of a test run went, from the records of `tests.timing`."""
 
 import json
 import tomllib
@@ -14,14 +14,14 @@ SLOWEST_COUNT = 30
 
 @dataclass(frozen=True, slots=True)
 class TestTiming:
-    """Rows of tests, one a phase, and the tests that only a run with `--all` has, each with the reason."""
+    """Rows of tests, one for each phase, and the tests that only a run with `--all` includes, each with the reason."""
 
     rows: tuple[dict[str, Any], ...] = ()
     moved: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, files: Iterable[Path]) -> Self:
-        """Everything that these files hold, one JSON object a line. The last line of a killed run may be cut."""
+        """Read the records of these files, one JSON object a line. The last line of a killed run may be cut."""
         rows, moved = list[dict[str, Any]](), dict[str, str]()
         for file in files:
             for line in file.read_text().splitlines():
@@ -59,27 +59,28 @@ class TestTiming:
         return sorted(calls.items(), key=lambda item: -item[1])[:count]
 
     def processor_seconds(self) -> dict[str, float]:
-        """Seconds that the processors computed for each folder of tests."""
+        """CPU seconds of each folder of tests."""
         found: defaultdict[str, float] = defaultdict(float)
         for row in self.rows:
             found[budget_folder(row["test"])] += row.get("processor_s", 0)
         return found
 
     def busiest(self, count: int = SLOWEST_COUNT) -> list[tuple[str, float]]:
-        """The files whose tests computed most, their fixtures and the programs they started included; seconds."""
+        """The files whose tests used the most CPU time, including their fixtures and the programs that they started;
+        seconds."""
         found: defaultdict[str, float] = defaultdict(float)
         for row in self.rows:
             found[row["test"].partition("::")[0]] += row.get("processor_s", 0)
         return sorted(found.items(), key=lambda item: -item[1])[:count]
 
     def unclosed(self) -> list[str]:
-        """What files of tests left open: the file, and what was found, once each."""
+        """Resources that test files left open: the file, and what was found, once each."""
         return sorted(
             {f"{row['test'].partition('::')[0]}: {what}" for row in self.rows for what in row.get("unclosed", ())}
         )
 
     def fixtures(self, count: int = SLOWEST_COUNT) -> list[tuple[str, float, int]]:
-        """The fixtures whose set-up took most: name and scope, seconds in all, how often."""
+        """The fixtures with the longest setup: name and scope, total seconds, how often."""
         seconds, times = Counter[str](), Counter[str]()
         for row in self.rows:
             for name, scope, took in row["fixtures"]:
@@ -88,7 +89,7 @@ class TestTiming:
         return [(name, took, times[name]) for name, took in seconds.most_common(count)]
 
     def waits(self, count: int = SLOWEST_COUNT) -> list[tuple[str, float, int]]:
-        """What tests waited for longest: the condition, seconds in all, how often."""
+        """The longest waits of tests: the condition, total seconds, how often."""
         seconds, times = Counter[str](), Counter[str]()
         for row in self.rows:
             for what, took in row["waits"]:
@@ -97,7 +98,7 @@ class TestTiming:
         return [(what, took, times[what]) for what, took in seconds.most_common(count)]
 
     def over_budget(self, budgets: dict[str, float]) -> list[tuple[str, float, float]]:
-        """Folders that took longer than their budget: folder, seconds, budget."""
+        """Folders that exceeded their budget: folder, seconds, budget."""
         spent = {folder: sum(phases.values()) for folder, phases in self.by_folder().items()}
         return [(name, spent[name], budgets[name]) for name in sorted(spent) if spent[name] > budgets.get(name, 1e9)]
 
@@ -120,7 +121,7 @@ class TestTiming:
 
 
 def budget_folder(test: str) -> str:
-    """The folder in which budgets and sums are kept: `tests/integration/web`, but `tests/unit` whole."""
+    """The folder that budgets and sums use: `tests/integration/web`, but `tests/unit` as a whole."""
     parts = test.partition("::")[0].split("/")[:-1]
     return "/".join(parts[: 3 if parts[1:2] == ["integration"] else 2])
 
@@ -132,7 +133,7 @@ def read_budgets(file: Path) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class ProcessorTimes:
-    """Ticks of all processors of this machine: busy ones, those of them that other machines of the host took, all."""
+    """Ticks of all processors of this machine: busy ones, those that other machines of the host took, all."""
 
     busy: int
     stolen: int
@@ -143,23 +144,23 @@ class ProcessorTimes:
 
     @property
     def busy_share(self) -> float:
-        """How full the processors were, from 0 to 1."""
+        """How busy the processors were, from 0 to 1."""
         return self.busy / max(self.total, 1)
 
     @property
     def stolen_share(self) -> float:
-        """How much of the time other machines of the host had them, from 0 to 1."""
+        """The share of time that other machines of the host used them, from 0 to 1."""
         return self.stolen / max(self.total, 1)
 
 
 def processor_times() -> ProcessorTimes:
-    """Since this machine was started."""
+    """Ticks since this machine was started."""
     ticks = [int(each) for each in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
     return ProcessorTimes(sum(ticks) - ticks[3] - ticks[4], ticks[7], sum(ticks))
 
 
 def program_lines(programs: Counter[str], count: int = 20) -> Iterator[str]:
-    """The programs that computed most, whoever started them, and all together."""
+    """The programs that used the most CPU time, and the total."""
     rows = [(name, f"{took:8.1f}") for name, took in programs.most_common(count)]
     if rows:
         rows.append(("all programs, without those too short to be seen", f"{programs.total():8.1f}"))

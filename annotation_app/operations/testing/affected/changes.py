@@ -1,4 +1,4 @@
-"""The files that differ from a commit, by git."""
+"""The files that differ from a commit, from git."""
 
 import subprocess
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from annotation_app.operations.runtime.stack import ROOT
 
 GIT_TIMEOUT_SECONDS = 60
 EXCLUDE_ENVIRONMENTS = ":(exclude).venv*"
-"""A link to a virtual environment is not covered by `.gitignore`, whose pattern is a folder's."""
+"""`.gitignore` does not cover a link to a virtual environment, because its pattern matches only a folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,18 +19,18 @@ class Changes:
     """Abbreviated hash of the commit that the working tree is compared with."""
     files: tuple[str, ...]
     removed: tuple[str, ...]
-    """Those of `files` that are no longer there."""
+    """The `files` that no longer exist."""
 
 
 def changes_since(commit: str | None) -> Changes:
     """Compare the working tree, untracked files included, with a commit.
 
     Args:
-        commit: Any revision. The comparison is with its merge base with HEAD, so that a branch which has moved on
-            brings in nothing of its own. None: the upstream of `main`, or HEAD where there is none.
+        commit: Any revision. The comparison is with its merge base with HEAD, so that later changes on that branch do
+            not count. None: the upstream of `main`, or HEAD without one.
 
     Raises:
-        CommandFailed: There is no such commit, or this is no git repository.
+        CommandFailed: There is no such commit, or this is not a git repository.
     """
     if commit is None:
         commit = "main@{upstream}" if _git("rev-parse", "--verify", "main@{upstream}").returncode == 0 else "HEAD"

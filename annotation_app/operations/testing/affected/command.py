@@ -1,4 +1,4 @@
-"""Runs, or lists, the tests that a change can affect."""
+"""Run, or list, the tests that a change can affect."""
 
 import json
 from dataclasses import dataclass
@@ -24,34 +24,34 @@ STAGE_NAMES = ("unit", "trainer", "integration", "e2e")
 """The check that runs each of `STAGES`."""
 QUICK_FOLDERS = tuple(f"{folder}/" for folder in STAGES[0])
 LAST_FAILED_FILE = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
-"""Where pytest keeps the tests that failed last, as JSON by node id."""
+"""Where pytest stores the tests that failed last, as JSON by node id."""
 
 
 @dataclass(frozen=True, slots=True)
 class AffectedSelection:
-    """The changes since a commit, and what runs for them."""
+    """The changes since a commit, and the checks and tests for them."""
 
     changes: Changes
     tests: list[AffectedTest]
     """In the order in which they run."""
     total: int
-    """Files of tests there are."""
+    """Number of test files."""
 
     def line(self) -> str:
-        """How many files of tests are affected, by how many changed files."""
+        """How many test files are affected, by how many changed files."""
         files = len(self.changes.files)
         count = "No test file is" if not self.tests else f"{len(self.tests)} of {self.total} test files are"
         return f"{count} affected by {files} changed file{'' if files == 1 else 's'} since {self.changes.commit}"
 
     def stages(self) -> dict[str, list[str]]:
-        """The paths of the files of tests of each stage, by its name."""
+        """The test file paths of each stage, by its name."""
         return {
             name: [test.path for test in self.tests if test.stage == number] for number, name in enumerate(STAGE_NAMES)
         }
 
 
 def print_affected(commit: str, console: Console, *, quick: bool) -> None:
-    """List the files of tests that would run, each with the shortest chain of imports to what changed."""
+    """List the test files that would run, each with the shortest import chain to a change."""
     affected = _select_affected(commit, quick=quick)
     console.say(affected.line())
     for test in affected.tests:
@@ -59,10 +59,10 @@ def print_affected(commit: str, console: Console, *, quick: bool) -> None:
 
 
 def run_affected(commit: str, console: Console, node: Node, trainer: Path, *, quick: bool) -> TestRun | None:
-    """Run the checks and tests that the changes since a commit can affect; None where there are none.
+    """Run the checks and tests that the changes since a commit can affect; None without any.
 
     Args:
-        commit: A revision; empty for the upstream of `main`, or HEAD where there is none.
+        commit: A revision; empty for the upstream of `main`, or HEAD without one.
         trainer: The interpreter of the trainer's environment.
         quick: Leave out what needs servers.
 

@@ -1,14 +1,14 @@
-"""The dependency graph of this repository: grimp's import graph, and what imports do not show.
+"""The dependency graph of this repository: grimp's import graph, and dependencies that imports do not show.
 
-Beside imports, a module depends on
+In addition to its imports, a module depends on
 
-* the packages it lies in, whose `__init__` runs first;
+* the packages that contain it, whose `__init__` runs first;
 * modules that its strings name, such as a patched attribute, an installed Django app, or `python -m vm_bridge`;
-* for tests: the `conftest` files above it, the fixtures it requests, the paths in the repository it names, and all of
-  the Django project where it uses Django.
+* for tests: the `conftest` files above it, the fixtures that it requests, the paths in the repository that it names,
+  and all of the Django project if it uses Django.
 
-Two grades of dependency keep one helper from joining everything. From a module whose functions are used, all its
-strings count. From one of which only constants are taken, only the strings outside its functions and classes do.
+Two levels of dependency keep one helper from connecting everything. If functions of a module are used, all its
+strings count. If only constants are used, only the strings outside its functions and classes count.
 """
 
 import sys
@@ -42,12 +42,12 @@ DJANGO_FIXTURES = frozenset(
     | {"django_capture_on_commit_callbacks", "django_db_blocker", "django_db_serialized_rollback"}
 )
 DATABASE_FIXTURES = frozenset({"django_db_setup", "django_db_modify_db_settings", "django_db_keepdb"})
-"""Those of pytest-django that `tests/conftest.py` overrides; every database is set up by them."""
+"""Fixtures of pytest-django that `tests/conftest.py` overrides. They set up every database."""
 DOCKER = "docker"
 MAX_DATA_BYTES = 200_000
 NON_DATA_SUFFIXES = frozenset({".py", ".pyc", ".md", ".safetensors", ".pt", ".png", ".svg"})
 TRAINER_TESTS = "tests.trainer"
-"""These run in the trainer's environment, and see no `conftest` above theirs."""
+"""These run in the trainer's environment, and see no `conftest` above their own."""
 
 
 def build_project(root: Path, removed: Iterable[str] = ()) -> Project:
@@ -55,7 +55,7 @@ def build_project(root: Path, removed: Iterable[str] = ()) -> Project:
 
     Args:
         root: The repository. Its packages must be importable.
-        removed: Python files that are no longer there; modules that still import them depend on their old names.
+        removed: Python files that no longer exist. Modules that still import them depend on their old names.
     """
     paths = [str(path.relative_to(root)) for package in PACKAGES for path in sorted((root / package).rglob("*.py"))]
     imports = _imports(root)
@@ -76,7 +76,7 @@ def build_project(root: Path, removed: Iterable[str] = ()) -> Project:
 
 
 def _data_files(root: Path) -> Iterator[tuple[str, set[str]]]:
-    """Files that are not Python and name modules, such as the programs of an image: paths, and dotted names."""
+    """Files other than Python that name modules, such as the programs of an image: paths, and dotted names."""
     for folder in (*PACKAGES, DOCKER):
         for path in (root / folder).rglob("*"):
             if path.suffix in NON_DATA_SUFFIXES or not path.is_file() or path.stat().st_size > MAX_DATA_BYTES:
@@ -86,8 +86,8 @@ def _data_files(root: Path) -> Iterator[tuple[str, set[str]]]:
 
 
 def _imports(root: Path) -> dict[str, set[str]]:
-    """Modules that each module imports, anywhere in it, but for type checking only."""
-    import grimp  # a tool of developers: not there when `./pilothouse demo` starts
+    """Modules that each module imports, anywhere in it, except for type checking only."""
+    import grimp  # a development tool: not installed when `./pilothouse demo` starts
 
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))
@@ -96,7 +96,7 @@ def _imports(root: Path) -> dict[str, set[str]]:
 
 
 class Dependencies:
-    """Joins imports and what the files say to the edges of a graph, in `found`."""
+    """Combines imports and references into the edges of a graph, in `found`."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class Dependencies:
     ) -> None:
         self.sources, self.imports, self.packages, self.removed_modules = sources, imports, packages, removed_modules
         self.known = {*sources, *removed_modules}
-        """Modules that are there, and removed ones."""
+        """Existing modules and removed ones."""
         self.found: dict[Node, set[Node]] = {}
         for name in sources:
             self._add_module(name)
@@ -115,7 +115,8 @@ class Dependencies:
                 self._add_conftest(name) if _is_conftest(name) else self._add_test(name)
 
     def add_data(self, files: Iterable[tuple[str, Collection[str]]]) -> None:
-        """What data files name, the modules of their package depend on; outside packages, whoever names the file."""
+        """Add the modules that data files name. All modules of a file's package depend on them. For a file outside
+        packages, those that name the file do."""
         for path, dotted in files:
             named = {node for each in dotted for node in self._modules_at(each)}
             package = next((each for each in reversed(_parents(path.replace("/", "."))) if each in self.packages), None)
@@ -158,7 +159,7 @@ class Dependencies:
         return Node(module, LOADED if constants else "")
 
     def _named_nodes(self, references: References, name: str) -> Iterator[Node]:
-        """What strings of a module name. Only tests depend on tests, as the import rules have it."""
+        """Nodes named in strings of a module. Only tests depend on tests, as in the import rules."""
         is_test = name.startswith("tests.")
         yield from (
             node for node in self._all_named_nodes(references, name) if is_test or not node.name.startswith("tests.")
@@ -189,7 +190,7 @@ class Dependencies:
         return any(references.runs_dynamic_module for references in self.sources[name].definitions.values())
 
     def _modules_at(self, dotted: str) -> Iterator[Node]:
-        """The module that a dotted name begins with. A package is run by its `__main__`, or stands for all of it."""
+        """The modules at the start of a dotted name. A package is run by its `__main__`, or represents all of it."""
         while dotted not in self.sources and dotted not in self.removed_modules and "." in dotted:
             dotted = dotted.rpartition(".")[0]
             if dotted in PACKAGES:
@@ -201,7 +202,7 @@ class Dependencies:
             yield from (Node(each) for each in self.sources if each.startswith(f"{dotted}."))
 
     def _add_conftest(self, name: str) -> None:
-        """A node for each definition. Its imports count for the tests that request what uses them."""
+        """Add a node for each definition. Its imports count for the tests that request a fixture which uses them."""
         source = self.sources[name]
         for part, references in source.definitions.items():
             edges = self._edges(Node(name, part or LOADED))
@@ -252,7 +253,7 @@ class Dependencies:
         edges.update(self._requested_fixtures(name, everything.parameters, conftests))
 
     def _requested_fixtures(self, name: str, parameters: Iterable[str], conftests: Collection[str]) -> Iterator[Node]:
-        """The fixtures that a file of tests requests, and those that these request."""
+        """The fixtures that a test file requests, including those requested by fixtures."""
         pending, seen = set(parameters), set[str]()
         for helper in self.imports[name]:
             if helper.startswith("tests.") and helper in self.sources:
@@ -274,7 +275,7 @@ class Dependencies:
                 pending |= DATABASE_FIXTURES - seen
 
     def _fixture_origin(self, module: str, name: str) -> tuple[str, str]:
-        """Where a name of a conftest is defined: `world = fixtures.world` and imported names lead on to others."""
+        """Where a name of a conftest is defined. `world = fixtures.world` and imported names are followed."""
         source = self.sources.get(module)
         while source and name not in source.fixtures:
             if name in source.imported:
@@ -302,7 +303,7 @@ class Dependencies:
 
 
 def _parents(name: str) -> list[str]:
-    """The packages a module lies in, the outermost first."""
+    """The packages that contain a module, outermost first."""
     parts = name.split(".")
     return [".".join(parts[:count]) for count in range(1, len(parts))]
 

@@ -1,4 +1,4 @@
-"""From changed files to the tests they can affect: a search of the dependency graph, without input or output."""
+"""From changed files to the tests that they can affect: a search of the dependency graph, without I/O."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ STAGES = (("tests/unit", "tests/contract"), ("tests/trainer",), ("tests/integrat
 """Folders of tests, in the order in which they run."""
 FRONTEND = "frontend"
 DOCUMENT_PATTERNS = ("*.md", "LICENSE", "NOTICE", ".env.example", ".gitignore", ".dockerignore", ".importlinter")
-"""Files at the root that affect only the tests which name them. Every other one affects all tests."""
+"""Files at the root that affect only the tests that name them. Every other one affects all tests."""
 
 
 class Node(NamedTuple):
     """A module or a part of it, or a path that tests name."""
 
     name: str
-    """A dotted name; of a path, the path from the root, which may have the wildcards of `fnmatch`."""
+    """A dotted name; for a path, the path from the root, which may have `fnmatch` wildcards."""
     part: str = ""
-    """Empty: the module, and its functions are called. `LOADED`: it is imported, and only constants are taken from it.
-    `PATH`: it is no module. Else the name of a fixture in a `conftest`."""
+    """Empty: the module, and its functions are called. `LOADED`: it is imported, and only its constants are used.
+    `PATH`: it is not a module. Otherwise the name of a fixture in a `conftest`."""
 
 
 LOADED = "(loaded)"
@@ -30,22 +30,22 @@ PATH = "(path)"
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """Python modules, what each depends on, and files of tests."""
+    """Python modules, their dependencies, and test files."""
 
     modules: Mapping[str, str]
     """Dotted name of each Python file, by path."""
     tests: Collection[str]
-    """Paths of the files of tests that pytest is given. Each is a key of `modules`."""
+    """Paths of the test files for pytest. Each is a key of `modules`."""
     dependencies: Mapping[Node, Collection[Node]]
 
 
 @dataclass(frozen=True, slots=True)
 class AffectedTest:
-    """A file of tests and why it is affected."""
+    """A test file and why it is affected."""
 
     path: str
     chain: tuple[str, ...]
-    """The shortest way from the file of tests, through the modules it depends on, to what changed."""
+    """The shortest path from the test file, through its dependencies, to a change."""
 
     @property
     def stage(self) -> int:
@@ -56,7 +56,7 @@ class AffectedTest:
 
 
 def affected_tests(changed: Iterable[str], project: Project) -> list[AffectedTest]:
-    """Files of tests that depend on a changed file, by path.
+    """Test files that depend on a changed file, by path.
 
     Args:
         changed: Paths from the root. One that no longer exists counts by the modules that still import its name.
@@ -75,12 +75,13 @@ def affected_tests(changed: Iterable[str], project: Project) -> list[AffectedTes
 
 
 def sort_by_run_order(tests: Iterable[AffectedTest], failed: Collection[str]) -> list[AffectedTest]:
-    """Stage after stage. Within each, files with a test that failed last time, then those nearest to the change."""
+    """Order by stage. Within each, files with a test that failed last time come first, then those nearest to the
+    change."""
     return sorted(tests, key=lambda test: (test.stage, test.path not in failed, len(test.chain), test.path))
 
 
 def affects_python(path: str) -> bool:
-    """Whether formatting, types or import rules of Python can change with a file."""
+    """Whether a file can change the results of Python formatting, type or import checks."""
     return path.endswith(".py") or path in {
         "pyproject.toml",
         ".importlinter",
@@ -97,7 +98,7 @@ def affects_frontend(path: str) -> bool:
 
 
 def _changed_nodes(changed: Iterable[str], project: Project) -> tuple[str, dict[Node, str]]:
-    """The nodes each file stands for, and the file; or one file that affects every test."""
+    """The nodes of each changed file, and the file; or one file that affects every test."""
     known = _all_nodes(project.dependencies)
     packages = {str(PurePosixPath(path).parent): name for path, name in project.modules.items() if _is_package(path)}
     found: dict[Node, str] = {}
@@ -120,7 +121,8 @@ def _changed_nodes(changed: Iterable[str], project: Project) -> tuple[str, dict[
 
 
 def _next_hops(changed: Iterable[Node], dependencies: Mapping[Node, Collection[Node]]) -> dict[Node, Node]:
-    """For each node that depends on a changed one, the next on a shortest way there. A changed node leads to itself."""
+    """For each node that depends on a changed one, the next node on a shortest path to it. A changed node maps to
+    itself."""
     dependents: dict[Node, list[Node]] = {}
     for node, needed in dependencies.items():
         for each in needed:
@@ -151,7 +153,7 @@ def _chain(path: str, node: Node, changed: Mapping[Node, str], next_node: Mappin
 
 
 def _module_of_file(path: str, project: Project, packages: Collection[str]) -> str:
-    """The module that a file is or was; empty for a data file, a script outside the packages, a removed conftest."""
+    """The module that a file is or was; empty for a data file, a script outside the packages, or a removed conftest."""
     if path in project.modules:
         return project.modules[path]
     file = PurePosixPath(path)
@@ -174,12 +176,12 @@ def _is_package(path: str) -> bool:
 
 
 def _is_document(path: str) -> bool:
-    """A file at the root, or of the documents' folder, that only those who name it read."""
+    """A file at the root or in the documents' folder that affects only tests that name it."""
     return _is_below(path, "docs") or ("/" not in path and any(fnmatchcase(path, each) for each in DOCUMENT_PATTERNS))
 
 
 def matches_path(named: str, path: str) -> bool:
-    """Whether a path or pattern that a test names is a file, or a folder above it."""
+    """Whether a path or pattern that a test names matches a file or a folder above it."""
     return _is_below(path, named) or ("*" in named and fnmatchcase(path, named.replace("**/", "*")))
 
 

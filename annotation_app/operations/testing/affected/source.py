@@ -1,4 +1,4 @@
-"""What one Python file refers to: imports, modules and files named in strings, fixtures."""
+"""References of one Python file: imports, modules and files named in strings, fixtures."""
 
 import ast
 import re
@@ -20,11 +20,11 @@ PACKAGES = (
 )
 """The top-level packages of the repository."""
 MODULE_LEVEL = ""
-"""The name of what is in no function, class or assigned name of its own."""
+"""The name of code that is in no function, class or assigned name."""
 _DOTTED_PATTERN = re.compile(rf"(?<![\w./-])(?:{'|'.join(PACKAGES)})(?:\.[A-Za-z_]\w*)+")
 _PATH_PATTERN = re.compile(r"[\w.-]+(?:/[\w.*-]+)+")
 _RUN_OPTIONS = {"-m": "__main__", "-A": "celery"}
-"""Options of Python and Celery that a package's name follows, and the module of it that runs."""
+"""Options of Python and Celery that precede a package's name, and the module of it that runs."""
 
 
 @dataclass(slots=True)
@@ -32,21 +32,21 @@ class References:
     """What a piece of code refers to."""
 
     names: set[str] = field(default_factory=set)
-    """Names it reads."""
+    """Names that it reads."""
     storage_names: set[str] = field(default_factory=set)
-    """Functions it calls with `storage_only=True`: they start PostgreSQL and Redis, and none of our code."""
+    """Functions that it calls with `storage_only=True`. They start PostgreSQL and Redis, and none of our code."""
     imports: dict[str, set[str]] = field(default_factory=dict)
-    """Imported modules, and the names taken from each."""
+    """Imported modules, and the names imported from each."""
     modules: set[str] = field(default_factory=set)
-    """Dotted names in strings. One that ends in a dot is the beginning of an f-string: any module below it."""
+    """Dotted names in strings. One that ends in a dot is the start of an f-string: any module below it."""
     paths: set[str] = field(default_factory=set)
-    """Paths in strings: from the root of the repository, or `./` and the name of a script beside this file."""
+    """Paths in strings: from the root of the repository, or `./` and the name of a script in this file's folder."""
     bare_packages: set[str] = field(default_factory=set)
-    """Strings that are the name of a top-level package. Most are ordinary words."""
+    """Strings that equal the name of a top-level package. Most are ordinary words."""
     runs_dynamic_module: bool = False
-    """Whether a command has something else than a string after `-m`: any bare package may be run."""
+    """Whether a command has something other than a string after `-m`, so that any bare package may be run."""
     walks_packages: bool = False
-    """Whether it imports all modules of a package, by `pkgutil.walk_packages`."""
+    """Whether it imports all modules of a package with `pkgutil.walk_packages`."""
     parameters: set[str] = field(default_factory=set)
     """Parameters of fixtures and tests: the fixtures that they request."""
 
@@ -62,15 +62,15 @@ class References:
 
 @dataclass(slots=True)
 class Source:
-    """One Python file by its top-level definitions: functions, classes, assigned names, and the rest of it."""
+    """One Python file by its top-level definitions: functions, classes, assigned names, and the remaining code."""
 
     definitions: dict[str, References]
     imported: dict[str, tuple[str, str]]
     """Names bound by imports at the top level: the module, and the name in it; an empty name is the module."""
     constants: set[str]
-    """Upper-case names whose value is made by no function or class of the repository."""
+    """Upper-case names whose value no function or class of the repository makes."""
     automatic: set[str]
-    """Definitions that pytest uses unasked: hooks and autouse fixtures."""
+    """Definitions that pytest uses without a request: hooks and autouse fixtures."""
     fixtures: set[str]
 
     @property
@@ -83,7 +83,7 @@ class Source:
 
 
 def find_module_names(text: str) -> set[str]:
-    """Dotted names in a text that begin with one of our packages. Some name something inside a module."""
+    """Dotted names in a text that begin with one of our packages. Some name an object inside a module."""
     return set(_DOTTED_PATTERN.findall(text))
 
 
@@ -92,7 +92,7 @@ def read_source(text: str, module: str, *, package: bool = False) -> Source:
 
     Args:
         text: The Python source.
-        module: Its dotted name, which stands for `__name__`.
+        module: Its dotted name, which replaces `__name__`.
         package: Whether it is an `__init__.py`.
     """
     source = Source({MODULE_LEVEL: References()}, {}, set(), set(), set())
@@ -124,7 +124,7 @@ _DEFINITION_TYPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """Those of the top level, also of its conditions (`if TYPE_CHECKING`, `try: import`)."""
+    """The top-level statements, including those in conditions (`if TYPE_CHECKING`, `try: import`)."""
     for statement in body:
         if isinstance(statement, ast.If | ast.Try):
             parts = [statement.body, statement.orelse]
@@ -148,7 +148,7 @@ def _defined_names(statement: ast.stmt) -> list[str]:
 
 
 def _resolve_relative_imports(tree: ast.Module, package: str) -> None:
-    """Write `from .name import …` in full."""
+    """Expand `from .name import …` to absolute imports."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.level:
             node.module = resolve_name("." * node.level + (node.module or ""), package).rstrip(".")
@@ -184,7 +184,7 @@ def _is_fixture(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 
 def _parametrized_names(decorator: ast.expr) -> set[str]:
-    """Parameters that get their values from `pytest.mark.parametrize`, and so are no fixtures."""
+    """Parameters with values from `pytest.mark.parametrize`, which are not fixtures."""
     match decorator:
         case ast.Call(func=ast.Attribute(attr="parametrize"), args=[names, *_], keywords=keywords):
             if any(keyword.arg == "indirect" for keyword in keywords):
@@ -206,7 +206,7 @@ class _ReferenceCollector(ast.NodeVisitor):
             self.visit(node.value)
 
     def visit_arg(self, node: ast.arg) -> None:
-        """Its annotation is not followed."""
+        """Skip its annotation."""
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value:
@@ -287,7 +287,7 @@ class _ReferenceCollector(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _command(self, words: list[ast.expr]) -> None:
-        """A bare name of a package is only a module's after `-m`."""
+        """A bare package name is a module's name only after `-m`."""
         for option, name in pairwise(words):
             match option, name:
                 case ast.Constant(value="-m" | "-A" as run), ast.Constant(value=str(package)) if package in PACKAGES:
@@ -296,7 +296,7 @@ class _ReferenceCollector(ast.NodeVisitor):
                     self.found.runs_dynamic_module = True
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
-        """`ROOT / "docs" / "web.md"` is a path; so is what begins with `Path(__file__)`."""
+        """`ROOT / "docs" / "web.md"` is a path, and so is an expression that begins with `Path(__file__)`."""
         if not isinstance(node.op, ast.Div):
             self.generic_visit(node)
             return
