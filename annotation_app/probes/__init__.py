@@ -1,1 +1,1 @@
-"""Probes of models: asked for by admins, repeated when a server changes and once a day, and compared."""
+"""Probes of models: requested by admins, repeated when a server changes and once a day, and compared."""

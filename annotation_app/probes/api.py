@@ -1,4 +1,4 @@
-"""Probes over HTTP, for admins."""
+"""HTTP routes of probes, for admins."""
 
 from uuid import UUID
 
@@ -24,7 +24,7 @@ def probes_list(request: HttpRequest) -> list[ProbeOut]:
 
 @router.post("/probes", response={202: ProbeOut})
 def probe_start(request: HttpRequest, body: ProbeIn) -> Status[ProbeOut]:
-    """Try a model in the background. A probe of the same model that is under way is given instead."""
+    """Probe a model in the background. If a probe of the same model is running, that one is returned."""
     probe, new = services.probe_request(user=user_of(request), endpoint=body, reason="requested")
     if new:
         probe_run_job.delay(str(probe.id))
@@ -48,6 +48,6 @@ def probe_get(request: HttpRequest, probe_id: UUID) -> ProbeOut:
 
 @router.delete("/probes/{probe_id}", response={204: None})
 def probe_cancel(request: HttpRequest, probe_id: UUID) -> Status[None]:
-    """Stop a probe that is under way."""
+    """Cancel a running probe."""
     services.probe_cancel(user=user_of(request), probe_id=probe_id)
     return Status(204, None)

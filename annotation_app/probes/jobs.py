@@ -17,7 +17,7 @@ def probe_run_job(probe_id: str) -> None:
 
 @app.task(name="probes.again")
 def probes_again_job() -> None:
-    """Run probes whose worker died or never heard of them."""
+    """Requeue probes whose worker died or never received them."""
     for probe_id in services.probes_stale():
         probe_run_job.delay(str(probe_id))
 

@@ -1,4 +1,4 @@
-"""Probes of models, and what they found."""
+"""Probes of models and their results."""
 
 import uuid
 
@@ -13,7 +13,7 @@ from protocol.dialects.prompt_template import PromptTemplate
 
 
 class ProbeState(models.TextChoices):
-    """Where a probe stands."""
+    """The state of a probe."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -26,7 +26,8 @@ UNDER_WAY = (ProbeState.QUEUED, ProbeState.RUNNING)
 
 
 class PolicyProbe(models.Model):
-    """One probe of a model at an address. It needs no registered revision: a model is tried before it is registered."""
+    """One probe of a model at an address. It needs no registered revision, because models are probed before they are
+    registered."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     base_url = models.URLField(max_length=500)

@@ -25,13 +25,13 @@ from protocol.providers import ProviderSettings
 logger = logging.getLogger(__name__)
 
 PROGRESS_SECONDS = 0.5
-"""Between two looks at how far a probe is and whether it was cancelled."""
+"""Seconds between updates of a probe's progress and checks for its cancellation."""
 INTERVAL = timedelta(days=1)
-"""Between two probes of a model that proposes, where its server does not change."""
+"""Time between two probes of a proposing model whose server does not change."""
 
 
 def probe_execute(*, probe_id: UUID) -> None:
-    """Run a queued probe until it is done or cancelled. Any other is left as it is."""
+    """Run a queued probe until it is done or cancelled. Any other probe is left unchanged."""
     probe = services.probe_begin(probe_id=probe_id)
     if probe is None:
         return
@@ -70,9 +70,9 @@ def probes_request_due() -> tuple[UUID, ...]:
 
 
 def picture_problem(base_url: str, model: str, dialect: str, *, timeout_seconds: float) -> str:
-    """What is wrong with a model server that is to answer one token about a picture; empty where it answers.
+    """The fault of a model server that is asked for one token about a picture; empty if it answers.
 
-    Raises TimeoutError where that takes longer than the timeout.
+    Raises TimeoutError if it takes longer than the timeout.
     """
     try:
         asyncio.run(answer_to_picture(_endpoint(base_url, model, dialect), timeout_seconds=timeout_seconds))
@@ -102,7 +102,7 @@ def _reason_to_probe(endpoint: PolicyEndpoint) -> ProbeReason | None:
 
 
 def _run(probe: ProbeOut) -> ProbeReport | None:
-    """The report; None where the probe was cancelled meanwhile."""
+    """The report; None if the probe was cancelled."""
     progress = [0, 0]
     last = selectors.last_report(probe_id=probe.id)
     given = selectors.given_key(probe_id=probe.id)

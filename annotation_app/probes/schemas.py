@@ -1,4 +1,4 @@
-"""Probes as the HTTP API takes and shows them."""
+"""Probe schemas of the HTTP API."""
 
 from datetime import datetime
 from typing import Any, Literal, Self
@@ -18,10 +18,11 @@ ProbeStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 
 
 class ProbeIn(FrozenModel):
-    """A model to try: where it is served, its name there, the dialect it is thought to speak, and what it is shown."""
+    """A model to probe: its address, its name there, the dialect that it is expected to use, and the screens to
+    show."""
 
     base_url: Address = ""
-    """Empty: the provider's own."""
+    """Empty: the provider's default address."""
     model: ModelName
     dialect: DialectName
     provider: Provider = "openai_compatible"
@@ -29,7 +30,7 @@ class ProbeIn(FrozenModel):
     prompt: PromptTemplate | None = None
     screens: ScreenSet = "desktop"
     api_key: ApiKey | None = None
-    """For this probe alone, in place of the one that is stored for the server."""
+    """For this probe only, in place of the key that is stored for the server."""
 
     @model_validator(mode="before")
     @classmethod
@@ -50,7 +51,7 @@ class ProbeIn(FrozenModel):
 
 
 class ProbeOut(FrozenModel):
-    """A probe; in lists its report comes without the single points."""
+    """A probe. In lists its report comes without the single points."""
 
     id: UUID
     base_url: str

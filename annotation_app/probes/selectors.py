@@ -1,4 +1,4 @@
-"""Reads probes."""
+"""Queries on probes."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -55,7 +55,7 @@ def probe_latest(*, base_url: str, model: str, dialect: str) -> ProbeOut | None:
 
 
 def given_key(*, probe_id: UUID) -> str:
-    """The API key that a probe was given; empty where it was given none, or it was sealed with a key that is gone."""
+    """The API key that was given for a probe; empty if none was, or if its encryption key is gone."""
     sealed = probe_of(probe_id).sealed_key
     try:
         return decrypt_value(sealed, purpose=PROVIDER_KEYS_PURPOSE) if sealed else ""
@@ -75,7 +75,7 @@ def last_report(*, probe_id: UUID) -> ProbeReport | None:
 
 def active_revisions() -> tuple[PolicyRevision, ...]:
     """The revisions that propose or are on trial in some pool, one for each model at an address. Scripts are left out,
-    and hosted models, whose probes cost money."""
+    and so are hosted models, whose probes cost money."""
     found: dict[tuple[str, str, str], PolicyRevision] = {}
     for revision in _proposing():
         if not revision.scripted and revision.provider == "openai_compatible":
@@ -103,6 +103,6 @@ def _without_points(report: ProbeReport | None) -> ProbeReport | None:
 
 
 def screens_before(base_url: str, model: str) -> str:
-    """Which screens this model was shown last; those of a desktop where it was shown none."""
+    """The screens that this model was shown last; those of a desktop if there were none."""
     found = PolicyProbe.objects.filter(base_url=base_url, model=model).order_by("-created_at").first()
     return found.screens if found else "desktop"

@@ -1,4 +1,4 @@
-"""Probes: the only writers of their table."""
+"""Changes to probes. Only these services write to their table."""
 
 from contextlib import AbstractContextManager
 from datetime import timedelta
@@ -21,13 +21,13 @@ from annotation_app.probes.selectors import pools_of, probe_of, probe_out
 from protocol.evaluation.probes import ProbeReport
 
 MAX_ATTEMPTS = 3
-"""How often a probe is tried whose worker dies."""
+"""How often a probe is retried when its worker dies."""
 PROBES_KEPT = 50
-"""Finished probes of one model that are kept."""
+"""Finished probes kept for each model."""
 
 
 def probe_request(*, user: User | None, endpoint: ProbeIn, reason: ProbeReason) -> tuple[ProbeOut, bool]:
-    """Queue a probe; False where one of the same model is under way, which is given instead.
+    """Queue a probe. Returns False and the existing probe if one of the same model is running.
 
     `user` is None for the schedule. Raises Forbidden.
     """
@@ -56,7 +56,7 @@ def probe_request(*, user: User | None, endpoint: ProbeIn, reason: ProbeReason) 
 
 @transaction.atomic(durable=True)
 def probe_cancel(*, user: User, probe_id: UUID) -> None:
-    """Stop a probe; one that has ended stays as it is. Raises Forbidden and NotFound."""
+    """Cancel a probe. One that has ended stays unchanged. Raises Forbidden and NotFound."""
     policies_admin_check(user)
     probe = probe_of(probe_id)
     if _close(probe_id, ProbeState.CANCELLED):
@@ -64,7 +64,7 @@ def probe_cancel(*, user: User, probe_id: UUID) -> None:
 
 
 def probe_begin(*, probe_id: UUID) -> ProbeOut | None:
-    """Take up a queued probe; None for any other."""
+    """Start a queued probe; None for any other."""
     started = {"attempts": F("attempts") + 1, "heard_at": timezone.now(), "answered": 0}
     queued = PolicyProbe.objects.filter(pk=probe_id, status=ProbeState.QUEUED)
     if not queued.update(status=ProbeState.RUNNING, **started):
@@ -73,19 +73,19 @@ def probe_begin(*, probe_id: UUID) -> ProbeOut | None:
 
 
 def probe_progress(*, probe_id: UUID, answered: int, questions: int) -> bool:
-    """Note how far a probe is; False where it is to stop."""
+    """Record a probe's progress. Returns False if it is to stop."""
     running = PolicyProbe.objects.filter(pk=probe_id, status=ProbeState.RUNNING)
     return bool(running.update(answered=answered, questions=questions, heard_at=timezone.now()))
 
 
 def probe_heartbeat(*, probe_id: UUID) -> AbstractContextManager[None]:
-    """Heartbeats of a probe that this worker has, while the block runs."""
+    """Send heartbeats for a probe of this worker while the block runs."""
     return heartbeat(PolicyProbe.objects.filter(pk=probe_id, status=ProbeState.RUNNING))
 
 
 @transaction.atomic(durable=True)
 def probe_finish(*, probe_id: UUID, report: ProbeReport) -> None:
-    """Store a report. Where something is wrong with a model that proposes in a pool, admins get a notice."""
+    """Store a report. If it shows a fault in a model that proposes in a pool, admins get a notice."""
     if not _close(probe_id, ProbeState.DONE, report=report):
         return
     probe = probe_of(probe_id)
@@ -103,13 +103,13 @@ def probe_finish(*, probe_id: UUID, report: ProbeReport) -> None:
 
 
 def probe_fail(*, probe_id: UUID, error: str) -> None:
-    """Note why a probe could not be run."""
+    """Record why a probe could not run."""
     _close(probe_id, ProbeState.FAILED, error=error)
 
 
 @transaction.atomic(durable=True)
 def probes_stale() -> tuple[UUID, ...]:
-    """Probes nobody works on, queued again; one that broke every attempt has failed. Which are to be run."""
+    """Requeue probes without a worker; one that used all its attempts fails. Returns the probes to run."""
     silent = abandoned_jobs(PolicyProbe.objects.all())
     tired = silent.filter(attempts__gte=MAX_ATTEMPTS)
     ended = {"status": ProbeState.FAILED, "finished_at": timezone.now(), "sealed_key": ""}
@@ -125,7 +125,7 @@ def _seal(key: SecretStr | None) -> str:
 
 
 def _close(probe_id: UUID, status: ProbeState, **fields: object) -> bool:
-    """End a probe that is under way; whether it was."""
+    """End a running probe. Returns whether it was running."""
     under_way = PolicyProbe.objects.filter(pk=probe_id, status__in=UNDER_WAY)
     return bool(under_way.update(status=status, finished_at=timezone.now(), sealed_key="", **fields))
 
