@@ -1,1 +1,1 @@
-"""Which revision proposes in which pool: by hand, on trial, or because it passed the pool's gate."""
+"""Which revision proposes in which pool: set by hand, on trial, or promoted by the pool's gate."""

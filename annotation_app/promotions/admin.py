@@ -1,4 +1,4 @@
-"""What gates said, in Django's admin: read, never changed."""
+"""Gate decisions in Django's admin, read-only."""
 
 from django.contrib import admin
 

@@ -1,4 +1,4 @@
-"""The registry of policies over HTTP; for admins, researchers to read, and programs with their tokens."""
+"""HTTP routes of the policy registry: for admins, for researchers to read, and for programs with tokens."""
 
 from typing import Annotated, Literal
 
@@ -24,27 +24,27 @@ RevisionId = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
 class RevisionOut(FrozenModel):
-    """A registered revision's number; `new` is False where the very same one was there."""
+    """A registered revision's number; `new` is False if an identical one existed."""
 
     id: int
     new: bool
 
 
 class ActivateIn(FrozenModel):
-    """Which revision proposes from now on; None: nobody."""
+    """The revision that proposes from now on; None for no policy."""
 
     revision: RevisionId | None
 
 
 class TryIn(FrozenModel):
-    """Which revision a share of the episodes tries (percent); None ends the trial."""
+    """A revision on trial and its share of the episodes (percent); None ends the trial."""
 
     revision: RevisionId | None
     share: Annotated[int, Field(ge=0, le=100)] = 10
 
 
 class GateIn(FrozenModel):
-    """What a report must show; None: nothing is judged."""
+    """The gate's requirements on a report; None removes the gate."""
 
     gate: Gate | None
 
@@ -57,13 +57,13 @@ class SamplingIn(FrozenModel):
 
 @router.get("/policies", response=list[RevisionSummary], auth=TOKEN_OR_SESSION_AUTH)
 def policies_list(request: HttpRequest) -> list[RevisionSummary]:
-    """Every revision of every policy, where it proposes, and what evaluations found."""
+    """Every revision of every policy, with its pools and evaluations."""
     return list(selectors.policies_page(user=user_of(request)))
 
 
 @router.post("/policies", response=RevisionOut, auth=TOKEN_OR_SESSION_AUTH)
 def policy_register(request: HttpRequest, body: RevisionRegistration) -> RevisionOut:
-    """Add a revision. It proposes nowhere yet."""
+    """Register a revision. It proposes nowhere yet."""
     revision, new = revision_add(user=user_of(request), revision=body, api_key=body.api_key)
     return RevisionOut(id=revision.pk, new=new)
 
@@ -76,53 +76,53 @@ def policy_dialects(request: HttpRequest) -> list[DialectExample]:
 
 @router.get("/policies/prompts/{dialect}", response=PromptTemplate, auth=TOKEN_OR_SESSION_AUTH)
 def dialect_prompt(request: HttpRequest, dialect: DialectPath) -> PromptTemplate:
-    """The prompt that a dialect has of its own, to begin another one from."""
+    """The default prompt of a dialect, as a starting point for a custom one."""
     return selectors.dialect_prompt(user=user_of(request), dialect=dialect)
 
 
 @router.get("/policies/pools", response=list[PoolPolicies], auth=TOKEN_OR_SESSION_AUTH)
 def policies_pools(request: HttpRequest) -> list[PoolPolicies]:
-    """Every pool, who proposes there, and its gate."""
+    """Every pool with its policy and its gate."""
     return list(selectors.pools_page(user=user_of(request)))
 
 
 @router.patch("/policies/{revision_id}", response={204: None}, auth=TOKEN_OR_SESSION_AUTH)
 def policy_change(request: HttpRequest, revision_id: PathId, body: RevisionChange) -> Status[None]:
-    """Change where a revision is served, retire it or bring it back."""
+    """Change the server address of a revision, retire it, or bring it back."""
     revision_change(user=user_of(request), revision_id=revision_id, change=body)
     return Status(204, None)
 
 
 @router.post("/policies/{revision_id}/evaluations", response=Registered, auth=TOKEN_OR_SESSION_AUTH)
 def evaluation_register(request: HttpRequest, revision_id: PathId, body: Evaluation) -> Registered:
-    """Add the report that `python -m agent_backend.evaluation --out` wrote on this revision; gates judge it."""
+    """Register the report that `python -m agent_backend.evaluation --out` wrote on this revision. Gates judge it."""
     evaluation, new = services.evaluation_add(user=user_of(request), revision_id=revision_id, report=body)
     return Registered(evaluation=selectors.evaluation_summary(evaluation.pk), new=new)
 
 
 @router.post("/pools/{pool_id}/policy", response={204: None}, auth=TOKEN_OR_SESSION_AUTH)
 def policy_activate(request: HttpRequest, pool_id: PathId, body: ActivateIn) -> Status[None]:
-    """Make a revision the one that proposes in this pool."""
+    """Make a revision the active one of this pool."""
     services.policy_activate(user=user_of(request), pool_id=pool_id, revision_id=body.revision)
     return Status(204, None)
 
 
 @router.post("/pools/{pool_id}/canary", response={204: None}, auth=TOKEN_OR_SESSION_AUTH)
 def policy_try(request: HttpRequest, pool_id: PathId, body: TryIn) -> Status[None]:
-    """Let a share of this pool's episodes try a revision."""
+    """Try a revision in a share of this pool's episodes."""
     services.policy_try(user=user_of(request), pool_id=pool_id, revision_id=body.revision, share=body.share)
     return Status(204, None)
 
 
 @router.post("/pools/{pool_id}/gate", response={204: None}, auth=TOKEN_OR_SESSION_AUTH)
 def gate_set(request: HttpRequest, pool_id: PathId, body: GateIn) -> Status[None]:
-    """Say what a report must show before a revision is promoted in this pool."""
+    """Set what a report must show before a revision is promoted in this pool."""
     services.gate_set(user=user_of(request), pool_id=pool_id, gate=body.gate)
     return Status(204, None)
 
 
 @router.post("/pools/{pool_id}/sampling", response={204: None}, auth=TOKEN_OR_SESSION_AUTH)
 def sampling_set(request: HttpRequest, pool_id: PathId, body: SamplingIn) -> Status[None]:
-    """Say how the next task of this pool is chosen."""
+    """Set how the next task of this pool is chosen."""
     services.sampling_set(user=user_of(request), pool_id=pool_id, sampling=body.sampling)
     return Status(204, None)

@@ -1,4 +1,4 @@
-"""What the gates of pools said."""
+"""Decisions of pool gates."""
 
 from django.db import models
 
@@ -7,7 +7,7 @@ from annotation_app.tasks.models import Pool
 
 
 class GateDecision(models.Model):
-    """What a pool's gate said of a report, once; `active` is who proposed in the pool then."""
+    """A pool gate's single decision on a report; `active` is the revision that was active then."""
 
     pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="gate_decisions")
     evaluation = models.ForeignKey(Evaluation, on_delete=models.PROTECT, related_name="gate_decisions")

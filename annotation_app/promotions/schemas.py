@@ -1,4 +1,4 @@
-"""What is shown of revisions, of what evaluations found, and of the pools they propose in."""
+"""Schemas of revisions, their evaluations, and the pools in which they propose."""
 
 from datetime import datetime
 from typing import Literal
@@ -14,14 +14,14 @@ from protocol.trajectory.proposals import PolicyRef
 
 
 class SuiteRate(FrozenModel):
-    """How a revision did at a suite."""
+    """A revision's result at a suite."""
 
     suite: str
     successes: Rate
 
 
 class GateOutcome(FrozenModel):
-    """What a pool's gate said of a report."""
+    """A pool gate's decision on a report."""
 
     pool: str
     passed: bool
@@ -32,7 +32,7 @@ class GateOutcome(FrozenModel):
 
 
 class EvaluationSummary(FrozenModel):
-    """A report on a revision; `compared` is what it found against the revision it was compared with."""
+    """A report on a revision; `compared` is the result of the comparison with another revision."""
 
     id: int
     sha256: str
@@ -44,7 +44,7 @@ class EvaluationSummary(FrozenModel):
 
 
 class PoolRates(FrozenModel):
-    """What people did with a revision's proposals in a pool, and how its attempts ended; None where there are none."""
+    """How people handled a revision's proposals in a pool, and how its attempts ended; None without any."""
 
     pool: str
     accepted: Rate | None
@@ -52,7 +52,7 @@ class PoolRates(FrozenModel):
 
 
 class RevisionSummary(FrozenModel):
-    """One revision of a policy, the pools it proposes in, as the active one or on trial, and how it does."""
+    """One revision of a policy, the pools where it is active or on trial, and its results."""
 
     id: int
     policy: PolicyRef
@@ -63,14 +63,14 @@ class RevisionSummary(FrozenModel):
     sampling: dict[str, JsonValue]
     memory: dict[str, JsonValue]
     prompt: PromptTemplate | None
-    """None: the dialect's own."""
+    """None: the dialect's default."""
     provider: Provider
     provider_settings: dict[str, JsonValue]
     key_hint: str | None
-    """The last characters of its server's API key; None where none was entered."""
+    """The last characters of its server's API key; None without a key."""
     created_at: datetime
     retired: bool
-    """It proposes nowhere, and cannot be made to."""
+    """It proposes nowhere and cannot be activated."""
     active_in: tuple[str, ...]
     tried_in: tuple[str, ...]
     rates: tuple[PoolRates, ...]
@@ -78,8 +78,7 @@ class RevisionSummary(FrozenModel):
 
 
 class PoolPolicies(FrozenModel):
-    """Who proposes in a pool, what the next one must show, and how its tasks are chosen; `open_episodes` is how many
-    a change reaches at once."""
+    """A pool's policy, its gate, and how its tasks are chosen. `open_episodes` is how many a change affects at once."""
 
     id: int
     name: str
@@ -92,7 +91,7 @@ class PoolPolicies(FrozenModel):
 
 
 class Registered(FrozenModel):
-    """What a report led to; `new` is False where it was there already."""
+    """The result of registering a report; `new` is False if it existed."""
 
     evaluation: EvaluationSummary
     new: bool

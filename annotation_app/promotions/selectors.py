@@ -1,4 +1,4 @@
-"""Reading who proposes where, and why."""
+"""Queries on the policies of pools."""
 
 from collections.abc import Iterable
 
@@ -31,11 +31,11 @@ from protocol.evaluation.statistics import wilson_rate
 
 EXAMPLE_THOUGHT = "The menu File has Save."
 EXAMPLE_ACTION, EXAMPLE_SCREEN = Click(x=480, y=270), ScreenSize(width=1920, height=1080)
-"""What the examples of dialects say, on which screen."""
+"""The thought, action and screen of the dialect examples."""
 
 
 def policies_page(*, user: User) -> tuple[RevisionSummary, ...]:
-    """Every revision, newest first, and the pools it proposes in. Raises Forbidden."""
+    """Every revision, newest first, with its pools. Raises Forbidden."""
     policies_reader_check(user)
     found = PolicyRevision.objects.prefetch_related("pools", "tried_in", _evaluations())
     rates, hints = _rates(), key_hints() if user.has_role(Role.ADMIN) else {}
@@ -65,7 +65,7 @@ def policies_page(*, user: User) -> tuple[RevisionSummary, ...]:
 
 
 def dialect_prompt(*, user: User, dialect: str) -> PromptTemplate:
-    """The prompt that a dialect has of its own. Raises Forbidden and NotFound."""
+    """The default prompt of a dialect. Raises Forbidden and NotFound."""
     policies_reader_check(user)
     try:
         return get_dialect(dialect).template
@@ -74,7 +74,7 @@ def dialect_prompt(*, user: User, dialect: str) -> PromptTemplate:
 
 
 def dialect_examples(*, user: User) -> tuple[DialectExample, ...]:
-    """How each dialect says the same thought and click. Raises Forbidden."""
+    """The same thought and click in each dialect. Raises Forbidden."""
     policies_reader_check(user)
     return tuple(
         DialectExample(
@@ -87,7 +87,7 @@ def dialect_examples(*, user: User) -> tuple[DialectExample, ...]:
 
 
 def pools_page(*, user: User) -> tuple[PoolPolicies, ...]:
-    """Every pool: who proposes there, its gate, and how many episodes are open. Raises Forbidden."""
+    """Every pool with its policy, its gate, and the number of open episodes. Raises Forbidden."""
     policies_reader_check(user)
     held = Assignment.objects.filter(state=AssignmentState.ACTIVE).order_by()
     open_episodes = dict(held.values_list("task__pool").annotate(count=Count("pk")))
@@ -107,7 +107,7 @@ def pools_page(*, user: User) -> tuple[PoolPolicies, ...]:
 
 
 def evaluation_summary(evaluation_id: int) -> EvaluationSummary:
-    """One report's line. Raises Evaluation.DoesNotExist."""
+    """One report's summary. Raises Evaluation.DoesNotExist."""
     return _summary(Evaluation.objects.prefetch_related(_decisions()).get(pk=evaluation_id))
 
 
@@ -144,7 +144,7 @@ def _outcome(decision: GateDecision) -> GateOutcome:
 
 
 def _rates() -> dict[int, tuple[PoolRates, ...]]:
-    """Of each revision, pool by pool."""
+    """Rates of each revision, by pool."""
     columns = ("accepted", "overridden", "succeeded", "failed")
     sums: Iterable[tuple[int, str, int, int, int, int]] = (
         Tally.objects.values_list("revision_id", "pool__name")

@@ -1,4 +1,4 @@
-"""Deciding who proposes in a pool: one way, whether a person says so or the pool's gate."""
+"""Setting the policy of a pool, by a person or by the pool's gate."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -22,8 +22,8 @@ from protocol.evaluation.reports import Evaluation as Report
 
 @transaction.atomic(durable=True)
 def policy_activate(*, user: User, pool_id: int, revision_id: int | None) -> Pool:
-    """Make a revision the one that proposes in a pool (None: nobody does); a trial of it ends with that. Episodes take
-    it up at their next decision point. Raises Forbidden, NotFound, and Conflict for a retired revision."""
+    """Make a revision the active one of a pool (None: no policy). This ends a trial of it. Episodes use it from their
+    next decision point. Raises Forbidden, NotFound, and Conflict for a retired revision."""
     policies_admin_check(user)
     pool = _pool_locked(pool_id)
     return _activate(pool, None if revision_id is None else _proposable(revision_id), actor=user)
@@ -31,8 +31,7 @@ def policy_activate(*, user: User, pool_id: int, revision_id: int | None) -> Poo
 
 @transaction.atomic(durable=True)
 def policy_activate_everywhere(*, user: User, pool_ids: Sequence[int], revision_id: int) -> None:
-    """Make a revision the one that proposes in several pools: in all of them or in none. Raises as `policy_activate`
-    does."""
+    """Make a revision the active one of several pools, in all of them or in none. Raises as `policy_activate` does."""
     policies_admin_check(user)
     pools = [_pool_locked(pool_id) for pool_id in sorted(pool_ids)]
     revision = _proposable(revision_id)
@@ -41,7 +40,8 @@ def policy_activate_everywhere(*, user: User, pool_ids: Sequence[int], revision_
 
 
 def policy_activate_named(*, username: str, pool: str, policy: str, revision: str) -> str:
-    """The same, all by their names. Returns the previous revision's label. Raises Forbidden, NotFound and Conflict."""
+    """Like `policy_activate`, by names. Returns the previous revision's label. Raises Forbidden, NotFound and
+    Conflict."""
     user = person_by_username(username=username)
     found = Pool.objects.select_related("policy").filter(name=pool).first()
     chosen = PolicyRevision.objects.filter(name=policy, revision=revision).first()
@@ -56,7 +56,7 @@ def policy_activate_named(*, username: str, pool: str, policy: str, revision: st
 
 @transaction.atomic(durable=True)
 def policy_try(*, user: User, pool_id: int, revision_id: int | None, share: int) -> Pool:
-    """Let a share (percent) of a pool's episodes try a revision; None or 0 ends the trial. Raises Forbidden, NotFound,
+    """Try a revision in a share (percent) of a pool's episodes; None or 0 ends the trial. Raises Forbidden, NotFound,
     Invalid, and Conflict for a retired revision."""
     policies_admin_check(user)
     pool = _pool_locked(pool_id)
@@ -72,8 +72,8 @@ def policy_try(*, user: User, pool_id: int, revision_id: int | None, share: int)
 
 @transaction.atomic(durable=True)
 def gate_set(*, user: User, pool_id: int, gate: Gate | None) -> None:
-    """Say what a report must show for a revision to be promoted in a pool; None: nothing is judged. Reports that came
-    before are not judged again. Raises Forbidden and NotFound."""
+    """Set what a report must show for a revision to be promoted in a pool; None removes the gate. Earlier reports are
+    not judged again. Raises Forbidden and NotFound."""
     policies_admin_check(user)
     pool = _pool_locked(pool_id)
     pool.gate = gate
@@ -84,12 +84,12 @@ def gate_set(*, user: User, pool_id: int, gate: Gate | None) -> None:
 
 @transaction.atomic(durable=True)
 def sampling_set(*, user: User, pool_id: int, sampling: Literal["in_order", "by_need"]) -> None:
-    """Say how the next task of a pool is chosen. Raises Forbidden and NotFound."""
+    """Set how the next task of a pool is chosen. Raises Forbidden and NotFound."""
     sampling_change(user=user, pool_id=pool_id, sampling=sampling)
 
 
 def sampling_change(*, user: User, pool_id: int, sampling: Literal["in_order", "by_need"]) -> None:
-    """The same inside the caller's transaction. Raises Forbidden and NotFound."""
+    """Like `sampling_set`, inside the caller's transaction. Raises Forbidden and NotFound."""
     policies_admin_check(user)
     pool = _pool_locked(pool_id)
     before, pool.sampling = pool.sampling, sampling
@@ -100,9 +100,9 @@ def sampling_change(*, user: User, pool_id: int, sampling: Literal["in_order", "
 
 @transaction.atomic(durable=True)
 def evaluation_add(*, user: User, revision_id: int, report: Report, automatic: bool = True) -> tuple[Evaluation, bool]:
-    """Register a report on a revision, and let the gates of the pools judge it that an older revision of the same
-    policy proposes in; those that promote automatically do so at once, unless `automatic` is False. The same report
-    changes nothing a second time. Raises Forbidden, NotFound and Invalid."""
+    """Register a report on a revision. The gates of pools where an older revision of the same policy proposes judge it.
+    Gates that promote automatically do so at once, unless `automatic` is False. Registering the same report again
+    changes nothing. Raises Forbidden, NotFound and Invalid."""
     policies_admin_check(user)
     revision = _revision(revision_id)
     evaluation, new = evaluation_store(revision=revision, report=report)
@@ -116,7 +116,8 @@ def evaluation_add(*, user: User, revision_id: int, report: Report, automatic: b
 
 
 def evaluation_register(*, username: str, report: Report) -> tuple[Evaluation, bool]:
-    """The same, by a person's name, on the revision that the report is about. Raises Forbidden, NotFound, Invalid."""
+    """Like `evaluation_add`, by a person's name, on the revision that the report is about. Raises Forbidden, NotFound,
+    Invalid."""
     user = person_by_username(username=username)
     if len(report.policies) != 1:
         raise Invalid("The report is not about one revision.", code="other_policy")
@@ -128,8 +129,8 @@ def evaluation_register(*, username: str, report: Report) -> tuple[Evaluation, b
 
 
 def _judge(pool: Pool, evaluation: Evaluation, *, automatic: bool) -> None:
-    """Ask a locked pool's gate; what it stands before is read under the lock, so two reports are judged in turn.
-    `automatic`: a gate that promotes automatically does."""
+    """Let a locked pool's gate judge a report. The state that it depends on is read under the lock, so two reports are
+    judged in turn. With `automatic`, a gate that promotes automatically does so."""
     gate, active, candidate = pool.gate, pool.policy, evaluation.revision
     if gate is None or active is None or active.name != candidate.name or active.pk >= candidate.pk:
         return
@@ -170,7 +171,7 @@ def _pool_locked(pool_id: int) -> Pool:
 
 
 def _proposable(revision_id: int) -> PolicyRevision:
-    """A revision that may propose, locked against being retired meanwhile. Raises NotFound and Conflict."""
+    """A revision that may propose, locked against retirement. Raises NotFound and Conflict."""
     found = PolicyRevision.objects.select_for_update().filter(pk=revision_id).first()
     if found is None:
         raise NotFound("There is no such revision.", field="revision")

@@ -1,4 +1,4 @@
-"""`manage.py activate_policy USER POOL NAME REVISION`: make a revision the one that proposes in a pool."""
+"""`manage.py activate_policy USER POOL NAME REVISION`: make a revision the active one of a pool."""
 
 from argparse import ArgumentParser
 from typing import Any
