@@ -1,1 +1,1 @@
-"""The videos of episodes: what the bridge recorded, stored with the record."""
+"""Videos of episodes, recorded by the bridge and stored with the episode."""

@@ -1,4 +1,4 @@
-"""Recordings in Django's admin: read, never changed."""
+"""Recordings in Django's admin, read-only."""
 
 from django.contrib import admin
 

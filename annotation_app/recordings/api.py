@@ -1,4 +1,4 @@
-"""Recordings over HTTP; their bytes are blobs of the episode."""
+"""HTTP routes of recordings. Their bytes are blobs of the episode."""
 
 from uuid import UUID
 
@@ -18,14 +18,14 @@ router = Router(tags=["episodes"])
 
 @router.get("/episodes/{uuid:episode_id}/recording", response=RecordingOut)
 def recording_get(request: HttpRequest, episode_id: UUID) -> RecordingOut:
-    """The video of an episode, in parts, and where its steps are in them."""
+    """The video of an episode in parts, with the position of each step."""
     episode_of(user=user_of(request), episode_id=episode_id)
     return selectors.recording_of(episode_id=episode_id)
 
 
 @router.get("/episodes/{uuid:episode_id}/recording/{int:number}.vtt", response={200: None})
 def recording_track(request: HttpRequest, episode_id: UUID, number: int) -> HttpResponse:
-    """The step track of a part, as WebVTT."""
+    """The steps of a part as a WebVTT track."""
     episode_of(user=user_of(request), episode_id=episode_id)
     parts = selectors.recording_of(episode_id=episode_id).parts
     if number >= len(parts):

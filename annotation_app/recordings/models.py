@@ -17,7 +17,7 @@ class RecordingState(models.TextChoices):
 
 
 class Recording(models.Model):
-    """What one bridge recorded of an episode; an episode has several where its machine or its bridge changed."""
+    """What one bridge recorded of an episode. An episode has several if its machine or its bridge changed."""
 
     episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="recordings")
     key = models.CharField(max_length=64, unique=True, help_text="Its id at the bridge")

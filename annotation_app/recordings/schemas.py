@@ -1,4 +1,4 @@
-"""What is kept and shown of recordings."""
+"""Schemas of recordings."""
 
 from datetime import datetime
 
@@ -7,7 +7,7 @@ from protocol.blobs import BlobRef, Sha256
 
 
 class StoredPart(FrozenModel):
-    """One video file, and when what it shows began and ended; the end is unknown where a bridge was killed."""
+    """One video file, and when its content began and ended. The end is unknown if a bridge was killed."""
 
     blob: BlobRef
     started_at: datetime
@@ -23,7 +23,7 @@ class StepMark(FrozenModel):
 
 
 class RecordingPart(FrozenModel):
-    """One video file (a blob of the episode); `seconds` is its length where that is known."""
+    """One video file (a blob of the episode); `seconds` is its length if known."""
 
     number: int
     sha256: Sha256
@@ -33,7 +33,7 @@ class RecordingPart(FrozenModel):
 
 
 class RecordingOut(FrozenModel):
-    """An episode's video; `pending` says that more of it is still to be stored."""
+    """An episode's video; `pending`: parts of it are not stored yet."""
 
     pending: bool
     parts: tuple[RecordingPart, ...]

@@ -1,4 +1,4 @@
-"""Reading recordings, and where an episode's steps are in them."""
+"""Queries on recordings, and the position of an episode's steps in them."""
 
 from datetime import datetime, timedelta
 from itertools import zip_longest
@@ -20,21 +20,21 @@ class PendingRecording(FrozenModel):
     key: str
     host_url: str
     overdue: bool
-    """Whether it has waited so long that it will not come any more."""
+    """Whether it has waited too long and counts as lost."""
 
 
 MAX_WAIT = timedelta(days=7)
 
 
 def recordings_pending() -> tuple[PendingRecording, ...]:
-    """What can be fetched now, oldest first."""
+    """Recordings that can be fetched now, oldest first."""
     rows = Recording.objects.filter(state=RecordingState.AT_BRIDGE, episode__status__in=ENDED_STATUSES)
     overdue = timezone.now() - MAX_WAIT
     return tuple(PendingRecording(key=row.key, host_url=row.host_url, overdue=row.created_at < overdue) for row in rows)
 
 
 def recording_of(*, episode_id: UUID) -> RecordingOut:
-    """Every stored part of an episode's video, in order, with the steps it shows."""
+    """Every stored part of an episode's video, in order, with its steps."""
     rows = list(Recording.objects.filter(episode_id=episode_id))
     steps = [step.document for step in Episode.objects.get(pk=episode_id).steps.all()]
     stored = sorted((part for row in rows for part in row.parts), key=lambda part: part.started_at)
@@ -47,7 +47,7 @@ def recording_of(*, episode_id: UUID) -> RecordingOut:
 
 
 def _part(number: int, part: StoredPart, steps: list[Step], until: datetime | None) -> RecordingPart:
-    """A part with the steps that began while it ran: before the next one did, or it ended."""
+    """A part with the steps that began while it ran: before the next part began, or before it ended."""
     end = part.ended_at or until
     marks = tuple(
         StepMark(index=step.index, begins=_seconds(part, step.started_at), ends=_seconds(part, step.ended_at))

@@ -1,4 +1,4 @@
-"""Keeping recordings: the only writers of their table."""
+"""Storing recordings. Only these services write to their table."""
 
 from uuid import UUID
 
@@ -10,13 +10,14 @@ from annotation_app.recordings.schemas import StoredPart
 
 
 def recording_register(*, episode_id: UUID, key: str, host_url: str) -> None:
-    """Remember where an episode is being recorded. Idempotent."""
+    """Record where an episode is being recorded. Idempotent."""
     Recording.objects.get_or_create(key=key, defaults={"episode_id": episode_id, "host_url": host_url})
 
 
 @transaction.atomic(durable=True)
 def recording_store(*, key: str, parts: tuple[StoredPart, ...]) -> None:
-    """A recording is whole and its bytes are written: whoever sees the episode may see them. Idempotent."""
+    """Mark a recording as stored once its bytes are written. People who may see the episode may see them.
+    Idempotent."""
     recording = Recording.objects.select_for_update().get(key=key)
     for part in parts:
         blob_link(episode_id=recording.episode_id, ref=part.blob)
@@ -25,5 +26,5 @@ def recording_store(*, key: str, parts: tuple[StoredPart, ...]) -> None:
 
 
 def recording_mark_lost(*, key: str) -> None:
-    """No bridge has it any more; one that another worker stored meanwhile is not lost."""
+    """Mark a recording as lost when no bridge has it any more. One that another worker stored meanwhile is not lost."""
     Recording.objects.filter(key=key, state=RecordingState.AT_BRIDGE).update(state=RecordingState.LOST)

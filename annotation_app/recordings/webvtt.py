@@ -1,4 +1,4 @@
-"""A part's steps as WebVTT, for players that know nothing of episodes."""
+"""A part's steps as WebVTT, for generic video players."""
 
 from collections.abc import Iterable, Mapping
 
@@ -8,7 +8,7 @@ MIN_CUE_SECONDS = 0.001
 
 
 def render_webvtt(marks: Iterable[StepMark], titles: Mapping[int, str]) -> str:
-    """One cue a step, named by its number, from its begin to its end."""
+    """One cue per step, named by its number, from its start to its end."""
     cues = [
         f"{mark.index + 1}\n{_format_timestamp(mark.begins)} --> "
         f"{_format_timestamp(max(mark.ends, mark.begins + MIN_CUE_SECONDS))}\n"
@@ -25,6 +25,6 @@ def _format_timestamp(seconds: float) -> str:
 
 
 def _escape_title(title: str) -> str:
-    """On one line, with nothing a player would take for markup."""
+    """The title on one line, without anything that a player interprets as markup."""
     plain = title.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return " ".join(plain.split()) or "-"
