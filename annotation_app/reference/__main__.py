@@ -32,7 +32,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "dialects": lambda: dialects_page(ROOT),
     "trainer": lambda: trainer_page(ROOT),
 }
-"""By file name, what writes the page."""
+"""The function that writes each page, by file name."""
 
 
 def main(words: list[str] | None = None) -> int:
@@ -44,7 +44,7 @@ def main(words: list[str] | None = None) -> int:
 
 
 def write_pages(folder: Path) -> None:
-    """Write every page into a folder, with an index. The folder is made; files that are equal are left alone."""
+    """Write every page into a folder, with an index. Creates the folder. Unchanged files are not rewritten."""
     folder.mkdir(parents=True, exist_ok=True)
     texts = {name: write() for name, write in PAGES.items()}
     texts["index"] = INDEX.format(entries="\n".join(PAGES))
@@ -55,7 +55,7 @@ def write_pages(folder: Path) -> None:
 
 
 def read_openapi() -> dict[str, object]:
-    """The web app's OpenAPI document. Raises CalledProcessError where Django does not start."""
+    """The web app's OpenAPI document. Raises CalledProcessError if Django does not start."""
     done = subprocess.run(
         [sys.executable, *OPENAPI_COMMAND], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True, timeout=120
     )  # fmt: skip

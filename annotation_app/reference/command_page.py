@@ -55,7 +55,7 @@ def _management(root: Path) -> str:
 
 
 def _help_of(file: Path) -> str:
-    """What a management command says of itself."""
+    """The help text of a management command."""
     tree = ast.parse(file.read_text())
     for node in ast.walk(tree):
         if (

@@ -59,7 +59,7 @@ def _content(place: Schema) -> str:
 
 
 def _fields(schema: Schema) -> str:
-    """A line a field."""
+    """One line per field."""
     required = set(schema.get("required", ()))
     lines = []
     for name, one in schema.get("properties", {}).items():
@@ -74,7 +74,7 @@ def _default(schema: Schema) -> str:
 
 
 def schema_name(schema: Schema) -> str:
-    """What a schema is, on one line."""
+    """The description of a schema, on one line."""
     if "$ref" in schema:
         return code(str(schema["$ref"]).rsplit("/", 1)[-1])
     for several in ("anyOf", "oneOf", "allOf"):

@@ -1,4 +1,4 @@
-"""Pieces of Markdown pages."""
+"""Markdown building blocks."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ def code(text: str) -> str:
 
 
 def default_code(default: str) -> str:
-    """A default of the source as code, without what only Python needs: quotes, and the class of a path."""
+    """A default of the source as code, without Python syntax: quotes, and the class of a path."""
     plain = re.fullmatch(r"(?:Path\()?(['\"])(.*)\1\)?", default)
     return code(plain[2] if plain else default)
 

@@ -1,6 +1,6 @@
-"""Commands and options of programs, read from their calls of argparse.
+"""Commands and options of programs, read from their argparse calls.
 
-Programs are read, not started: those of the trainer need torch, and each start takes a second.
+Programs are parsed, not started: those of the trainer need torch, and each start takes a second.
 """
 
 import ast
@@ -36,7 +36,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What is started as `python -m module`."""
+    """A program that is started as `python -m module`."""
 
     module: str
     about: str
@@ -59,7 +59,7 @@ def find_programs(root: Path) -> list[Program]:
 
 
 def read_commands(root: Path, module: str) -> list[Command]:
-    """The commands of a program, in the order of its source. Options that a called function adds are its too."""
+    """The commands of a program, in source order. Options that a called function adds are included."""
     commands = [Command("", "")]
     _Reader(root, module, commands).read()
     return [one for one in commands if one.options or one.name]
@@ -122,7 +122,7 @@ class _Reader:
             self._read_imported(node.func)
 
     def _read_imported(self, called: ast.expr) -> None:
-        """Read a function of another module of the repository where its name says that it adds options."""
+        """Read a function of another module of the repository, if its name shows that it adds options."""
         module, name = "", ""
         if isinstance(called, ast.Name) and called.id in self._imported:
             module, name = self._imported[called.id]
@@ -148,7 +148,7 @@ def _adds_options(node: ast.FunctionDef) -> bool:
 
 
 def _is_parser_maker(node: ast.AST) -> bool:
-    """Whether a function makes the program's parser: it is read in its place, not where it is called."""
+    """Whether a function makes the program's parser. It is read where it is defined, not where it is called."""
     return any(isinstance(one, ast.Attribute) and one.attr == "ArgumentParser" for one in ast.walk(node)) and (
         isinstance(node, ast.FunctionDef) and not node.args.args
     )
@@ -159,7 +159,7 @@ def _is_plain_call(node: ast.AST) -> TypeGuard[Any]:
 
 
 def _constants(body: list[ast.stmt]) -> dict[str, Any]:
-    """Names that are given a literal value."""
+    """Names that are assigned a literal value."""
     return {
         target.id: ast.literal_eval(node.value)
         for node in body
@@ -178,7 +178,7 @@ def _is_literal(node: ast.expr) -> bool:
 
 
 def _literal(node: ast.expr, known: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The values that a loop goes over, where they are written out."""
+    """The values that a loop iterates over, if they are literals."""
     value = known.get(node.id) if isinstance(node, ast.Name) else ast.literal_eval(node) if _is_literal(node) else None
     return tuple(value) if isinstance(value, tuple | list | dict) else ()
 
@@ -194,7 +194,7 @@ def _default(given: Mapping[str, ast.expr], known: Mapping[str, Any]) -> str:
 
 
 def _text(node: ast.expr | None, known: Mapping[str, Any]) -> str:
-    """An expression as a reader sees it: its value where that is written in the source, else the expression."""
+    """The readable form of an expression: its value if that is a literal in the source, else the expression."""
     if node is None:
         return ""
     if isinstance(node, ast.JoinedStr):

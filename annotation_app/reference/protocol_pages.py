@@ -20,7 +20,7 @@ EXAMPLES = (("Open the menu.", Click(x=960, y=324)), ("Enter the name.", TypeTex
 
 
 def messages_page(root: Path) -> str:
-    """Every command and event of the desk's WebSocket, with its fields."""
+    """Every command and event of the annotation WebSocket, with its fields."""
     durable = {one.__name__ for one in _members(events.DurableEvent)}
     sections = [("Commands", _messages(root, _members(commands.Command)))]
     durables = [one for one in _members(events.Event) if one.__name__ in durable]
@@ -35,7 +35,7 @@ def messages_page(root: Path) -> str:
 
 
 def _members(union: Any) -> list[type[Any]]:
-    """The classes of a union, as pydantic or Python writes one."""
+    """The classes of a union in pydantic's or Python's notation."""
     if get_origin(union) is Annotated:
         return _members(get_args(union)[0])
     return list(get_args(union)) if isinstance(union, UnionType) or get_args(union) else [union]
@@ -83,7 +83,7 @@ def formats_page() -> str:
 
 
 def dialects_page(root: Path) -> str:
-    """Every dialect with its families, what it can say, and an example."""
+    """Every dialect with its families, the actions that it can express, and an example."""
     with (root / "protocol/dialects/registry.toml").open("rb") as file:
         families = tomllib.load(file)["family"]
     sections = []

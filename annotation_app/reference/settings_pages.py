@@ -17,7 +17,7 @@ PROCESSES = {
     ),
     "Bridge": ("vm_bridge.config", "Config", "Read by bridge hosts, the manager of machines and the VNC gateway."),
 }
-"""By heading: module and class of the settings, and who reads them."""
+"""By heading: module and class of the settings, and which programs read them."""
 
 
 def environment_page(root: Path) -> str:
@@ -47,7 +47,7 @@ def _variables(root: Path, module: str, name: str) -> str:
 
 
 def trainer_commands(root: Path) -> dict[str, str]:
-    """The module of each command of the trainer, read from `trainer.__main__`."""
+    """The module of each trainer command, read from `trainer.__main__`."""
     tree = ast.parse((root / "trainer" / "__main__.py").read_text())
     shared: tuple[str, ...] = ()
     commands: dict[str, str] = {}

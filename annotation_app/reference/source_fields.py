@@ -16,9 +16,9 @@ class SourceField:
 
     name: str
     type: str
-    """As it is written, with its bounds."""
+    """The annotation as written, with its bounds."""
     default: str
-    """As it is written; "required" where there is none."""
+    """The default as written; "required" without one."""
     meaning: str
     """Its docstring; empty without one."""
 
@@ -33,12 +33,12 @@ class SourceClass:
 
 
 def read_class(root: Path, module: str, name: str) -> SourceClass:
-    """A class of a module of this repository. Bases from elsewhere have no fields.
+    """A class of a module of this repository. Bases from other packages have no fields.
 
     Args:
         root: The repository.
-        module: With dots, such as `trainer.config`.
-        name: Of the class.
+        module: Dotted name, such as `trainer.config`.
+        name: Name of the class.
 
     Raises:
         KeyError: The module has no such class.
@@ -57,7 +57,7 @@ def read_class(root: Path, module: str, name: str) -> SourceClass:
 
 
 def module_file(root: Path, module: str) -> Path:
-    """Where a module's source is."""
+    """The source file of a module."""
     path = root.joinpath(*module.split("."))
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
@@ -94,7 +94,7 @@ def docstring_of(node: ast.stmt | None) -> str:
 
 
 def _type(annotation: ast.expr) -> str:
-    """An annotation without what pydantic checks."""
+    """An annotation without pydantic constraints."""
     if isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value) == "Annotated":
         inner = annotation.slice
         return _type(inner.elts[0]) if isinstance(inner, ast.Tuple) else ast.unparse(inner)
@@ -102,7 +102,7 @@ def _type(annotation: ast.expr) -> str:
 
 
 def _default(value: ast.expr | None) -> tuple[str, str]:
-    """A default and the bounds of a field, both as text."""
+    """The default and the bounds of a field, both as text."""
     if not (isinstance(value, ast.Call) and ast.unparse(value.func) in ("Field", "field")):
         return ("required" if value is None else ast.unparse(value)), ""
     given = {one.arg: ast.unparse(one.value) for one in value.keywords if one.arg}

@@ -1,4 +1,4 @@
-"""Environment variables that no settings class has: those of commands, clients and the recorder."""
+"""Environment variables outside the settings classes: those of commands, clients and the recorder."""
 
 from dataclasses import dataclass
 
@@ -51,4 +51,4 @@ INTERNAL = {
     "PILOTHOUSE_RECORDER_WINDOW_PID": "set by the recorder for a process of its own",
     "PILOTHOUSE_SECRETS": "set by docker/keys.py's tests",
 }
-"""Words that look like variables and are none, each with what it is."""
+"""Words that look like variables but are not, each with an explanation."""
