@@ -1,1 +1,1 @@
-"""What the work adds up to: counted from episodes, steps and proposals, kept nowhere."""
+"""Reports: statistics computed from episodes, steps and proposals on each request."""

@@ -1,4 +1,4 @@
-"""Reports over HTTP, for whoever may see everybody's work."""
+"""HTTP routes of reports, for people who may see everyone's work."""
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router
@@ -14,18 +14,18 @@ router = Router(tags=["reports"], auth=TOKEN_OR_SESSION_AUTH)
 
 @router.get("/report", response=Report)
 def report_get(request: HttpRequest, query: Query[ReportQuery]) -> Report:
-    """What the work of these days adds up to."""
+    """The report on the work of these days."""
     return selectors.build_report(user=user_of(request), query=query)
 
 
 @router.get("/first-replies", response=list[FirstReplies])
 def first_replies(request: HttpRequest) -> list[FirstReplies]:
-    """Whether the first replies of proposing revisions name points of their dialect's coordinate space."""
+    """Whether the first replies of proposing revisions use the coordinate space of their dialect."""
     return list(selectors.first_replies(user=user_of(request)))
 
 
 @router.get("/report.csv", response={200: None})
 def report_download(request: HttpRequest, query: Query[ReportQuery]) -> HttpResponse:
-    """The rows, for a spreadsheet."""
+    """The rows as a CSV file for spreadsheets."""
     rows = selectors.report_table(user=user_of(request), query=query)
     return spreadsheet_response(rows, name=f"pilothouse-report-{query.since}-{query.until}-by-{query.by}.csv")

@@ -1,4 +1,4 @@
-"""What is asked of reports, and what they say."""
+"""Schemas of reports."""
 
 from datetime import date, datetime
 from typing import Annotated, Literal
@@ -11,26 +11,26 @@ from protocol.evaluation.reports import Rate
 from protocol.trajectory.proposals import PolicyRef
 
 Grain = Literal["day", "pool", "annotator", "policy", "application", "level", "kind"]
-"""What one row is of; `policy` is name and revision, `application` and `level` where a task stands in the design graph,
-`kind` what tasks with other seeds have in common."""
+"""What a row groups by. `policy` is name and revision. `application` and `level` are the task's place in the design
+graph. `kind` is what tasks that differ only in seed have in common."""
 MAX_DAYS = 731
 
 Text = Annotated[str, StringConstraints(max_length=400, pattern=r"^[^\x00]*$")]
 
 
 class FirstReplies(FrozenModel):
-    """The first replies of a revision that proposes."""
+    """The first replies of a proposing revision."""
 
     policy: PolicyRef
     replies: int
     misplaced: int
-    """Those whose points cannot be of its dialect's coordinate space, or lie off the screen."""
+    """Replies whose points are outside the dialect's coordinate space or off the screen."""
     suspicious: bool
-    """Whether these are so many that it likely speaks another space."""
+    """Whether there are so many of these that it probably uses another coordinate space."""
 
 
 class ReportQuery(FrozenModel):
-    """Which work counts. Days are whole days in `zone`, both ends included; practice never counts."""
+    """Which work counts. Days are whole days in `zone`, both ends included. Practice never counts."""
 
     since: date
     until: date
@@ -40,13 +40,13 @@ class ReportQuery(FrozenModel):
     annotator: Text | None = None
     policy: Text | None = None
     application: Text | None = None
-    """Of the graph, else the task's suite; empty: of tasks that have neither."""
+    """Of the design graph, else the task's suite; empty: of tasks that have neither."""
     level: Literal["", "1", "2", "3", "4", "5"] | None = None
-    """How hard, by the task's rubric; empty: of tasks nobody placed."""
+    """Difficulty by the task's rubric; empty: of tasks without a place in the graph."""
     kind: Text | None = None
 
     def checked(self) -> "ReportQuery":
-        """Itself. Raises Invalid for days that are none or too many."""
+        """The query itself. Raises Invalid for invalid or too many days."""
         if not 0 <= (self.until - self.since).days < MAX_DAYS:
             message = f"The last day must be in the {MAX_DAYS} days from the first on."
             raise Invalid(message, code="period", field="until")
@@ -54,36 +54,36 @@ class ReportQuery(FrozenModel):
 
 
 class Figures(FrozenModel):
-    """What some work adds up to. Medians and percentiles are in milliseconds, None where nothing was measured."""
+    """Statistics of some work. Medians and percentiles are in milliseconds, None if nothing was measured."""
 
     episodes: int = 0
-    """Begun in these days."""
+    """Episodes begun in these days."""
     finished: int = 0
     success: Rate | None = None
-    """Of those their annotators called done or not done, how many were done."""
+    """Of the episodes that their annotators marked as done or not done, how many were done."""
     hours: float = 0
-    """From an episode's beginning to its end, of those that ended."""
+    """From an episode's beginning to its end, for episodes that ended."""
     returned: Rate | None = None
-    """Of those reviewed, how many were sent back."""
+    """Of the reviewed episodes, how many were returned."""
     steps: int = 0
     accepted: int = 0
     edited: int = 0
     overridden: int = 0
     taken_over: int = 0
     alone: int = 0
-    """Steps of an autopilot, which nobody decided."""
+    """Steps of an autopilot, without a person's decision."""
     override: Rate | None = None
-    """Of a person's decisions with a policy's proposals at hand, how many were another action than any of them."""
+    """Of a person's decisions with proposals available, how many were an action that was not proposed."""
     decide_p50_ms: float | None = None
-    """From the proposals being on screen to the command."""
+    """From the display of the proposals to the command."""
     decide_p95_ms: float | None = None
     step_p50_ms: float | None = None
-    """The same, to the screen after the act."""
+    """From the display of the proposals to the screen after the act."""
     step_p95_ms: float | None = None
 
 
 class ReportRow(FrozenModel):
-    """One day, pool, annotator, policy, application, level or kind of task; `key` is what a filter takes."""
+    """One day, pool, annotator, policy, application, level or kind of task; `key` is the value for a filter."""
 
     key: str
     label: str
@@ -101,7 +101,7 @@ class Latency(FrozenModel):
 
 
 class QueueAge(FrozenModel):
-    """What waits in a pool at this moment, and since when its oldest."""
+    """The tasks that wait in a pool now, and since when the oldest has waited."""
 
     pool_id: int
     pool: str
@@ -113,7 +113,7 @@ class QueueAge(FrozenModel):
 
 
 class MachineUsage(FrozenModel):
-    """How long machines of an image were in use by episodes that ended."""
+    """How long episodes that ended used machines of an image."""
 
     image: str
     platform: str
@@ -122,12 +122,12 @@ class MachineUsage(FrozenModel):
 
 
 class Report(FrozenModel):
-    """The answer: everything together, row by row, day by day, and what waits now."""
+    """The report: totals, rows, days, and waiting tasks."""
 
     total: Figures
     rows: tuple[ReportRow, ...]
     days: tuple[ReportRow, ...]
-    """Every day on which there was work, first to last."""
+    """Every day with work, in order."""
     latencies: tuple[Latency, ...]
     machines: tuple[MachineUsage, ...]
     queues: tuple[QueueAge, ...]

@@ -1,4 +1,4 @@
-"""Counting: one pass over the steps and one over the episodes of the days asked for, by the database."""
+"""Compute reports: one database pass over the steps and one over the episodes of the requested days."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, time, timedelta
@@ -55,7 +55,7 @@ M = TypeVar("M", bound=Model)
 
 
 class Percentile(Aggregate):
-    """PostgreSQL's `percentile_cont`: exact, between two values where there is none in the middle."""
+    """PostgreSQL's `percentile_cont`: exact, interpolated if there is no middle value."""
 
     function = "percentile_cont"
     template = "%(function)s(%(share)s) WITHIN GROUP (ORDER BY %(expressions)s)"
@@ -66,7 +66,7 @@ class Percentile(Aggregate):
 
 
 def build_report(*, user: User, query: ReportQuery) -> Report:
-    """The report. Raises Forbidden for annotators and Invalid for days or zones that are none."""
+    """The report. Raises Forbidden for annotators and Invalid for invalid days or zones."""
     if not can_see_all_work(user):
         raise Forbidden("Only reviewers, admins and researchers see reports.")
     steps, episodes = _filtered_rows(query.checked())
@@ -83,7 +83,7 @@ def build_report(*, user: User, query: ReportQuery) -> Report:
 
 
 def report_table(*, user: User, query: ReportQuery) -> Iterator[tuple[object, ...]]:
-    """The rows with a head, for a spreadsheet. Raises as `report_of`."""
+    """The rows with a header, for a spreadsheet. Raises as `build_report`."""
     report = build_report(user=user, query=query)
     return _table(query.by, report.rows)
 
@@ -121,7 +121,7 @@ def _zone(query: ReportQuery) -> ZoneInfo:
 
 
 def _filtered_rows(query: ReportQuery) -> tuple[QuerySet[Step], QuerySet[Episode]]:
-    """The steps and the episodes of these days that the filters leave."""
+    """The steps and the episodes of these days that match the filters."""
     return (
         _matching(Step.objects.all(), query, task="episode__task__", episode="episode__", policy="policy"),
         _matching(Episode.objects.annotate(proposer=PROPOSER), query, task="task__", episode="", policy="proposer"),
@@ -129,7 +129,7 @@ def _filtered_rows(query: ReportQuery) -> tuple[QuerySet[Step], QuerySet[Episode
 
 
 def _matching(found: QuerySet[M], query: ReportQuery, *, task: str, episode: str, policy: str) -> QuerySet[M]:
-    """Rows made in these days that the filters leave, whose task, episode and policy are found under these names."""
+    """Rows of these days that match the filters. Their task, episode and policy have these lookup names."""
     since, until = _period(query)
     placed = {} if query.application is None else {"application": _application(task)}
     placed |= {} if query.level is None else {"level": _level(task)}
@@ -151,7 +151,8 @@ def _matching(found: QuerySet[M], query: ReportQuery, *, task: str, episode: str
 
 
 def _application(task: str) -> Any:
-    """The topmost node a task stands under; of a task that stands nowhere the suite, by which its kind begins."""
+    """The top-level node of a task in the design graph. For a task outside the graph, its suite, the first part of its
+    kind."""
     node = f"{task}placement__node__"
     suite = Case(When(**{f"{task}kind__contains": "/"}, then=StrSplit(F(f"{task}kind"), Value("/"), Value(1))))
     names = (f"{node}parent__parent__name", f"{node}parent__name", f"{node}name")
@@ -205,7 +206,8 @@ EPISODE_AGGREGATES: Mapping[str, Any] = {
 
 
 def _rows(by: Grain, query: ReportQuery, steps: QuerySet[Step], episodes: QuerySet[Episode]) -> tuple[ReportRow, ...]:
-    """One row for each day, pool and so on that has steps or episodes: by day the first first, else the busiest."""
+    """One row for each group (day, pool and so on) that has steps or episodes. Days are in order; other groups are
+    sorted by activity, busiest first."""
     of_step, of_episode = _group_expressions(by, query)
     of_steps = _grouped(steps, of_step, STEP_AGGREGATES)
     of_episodes = _grouped(episodes, of_episode, EPISODE_AGGREGATES)
@@ -225,7 +227,7 @@ def _rows(by: Grain, query: ReportQuery, steps: QuerySet[Step], episodes: QueryS
 
 
 def _group_expressions(by: Grain, query: ReportQuery) -> tuple[Any, Any]:
-    """Where the steps and the episodes keep what a row is of."""
+    """Where the steps and the episodes store the value that rows group by."""
     match by:
         case "day":
             day = TruncDate("created_at", tzinfo=_zone(query))
@@ -267,7 +269,7 @@ def _rate(successes: int, attempts: int) -> Rate | None:
 
 
 def _latencies(query: ReportQuery) -> tuple[Latency, ...]:
-    """By policy, of all its candidates; those of one question took the same time."""
+    """By policy, over all its candidates. Candidates of one request took the same time."""
     found = _matching(Proposal.objects.all(), query, task="episode__task__", episode="episode__", policy="policy")
     rows = (
         found.filter(latency_ms__isnull=False)
@@ -340,17 +342,17 @@ def _figures_of(rows: Mapping[Any, Row], key: object) -> Row:
 
 
 REPLIES = 50
-"""So many of the first replies of a revision are looked at."""
+"""How many of a revision's first replies are checked."""
 MISPLACED = ("wrong_space", "off_screen")
-"""Codes of replies whose points are none of the dialect's."""
+"""Error codes of replies whose points are not in the dialect's coordinate space."""
 MIN_MISPLACED, MIN_MISPLACED_SHARE = 3, 0.2
-"""How many points, and which share of the replies, must be misplaced: any model points off the screen now and then."""
+"""How many points, and which share of the replies, must be misplaced. Any model occasionally points off the screen."""
 RECENT_SECONDS, FINAL_SECONDS = 60, 86_400
-"""How long a result is kept while more first replies may come, and after that."""
+"""How long a result is cached while more first replies may come, and after that."""
 
 
 def first_replies(*, user: User) -> tuple[FirstReplies, ...]:
-    """What the first replies of each proposing revision say of its dialect's coordinate space. Raises Forbidden."""
+    """Whether the first replies of each proposing revision fit its dialect's coordinate space. Raises Forbidden."""
     policies_reader_check(user)
     proposing = Q(pools__isnull=False) | Q(tried_in__isnull=False)
     revisions = PolicyRevision.objects.filter(proposing, scripted=False).distinct()
