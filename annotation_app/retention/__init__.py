@@ -1,1 +1,1 @@
-"""How long what nobody needs any more is kept, and how it goes."""
+"""Retention: rules that delete data after some time."""

@@ -1,4 +1,4 @@
-"""Rules in Django's admin: read, never changed."""
+"""Retention rules in Django's admin, read-only."""
 
 from django.contrib import admin
 

@@ -1,4 +1,4 @@
-"""Retention over HTTP, for admins."""
+"""HTTP routes of retention, for admins."""
 
 from typing import Annotated
 
@@ -18,37 +18,36 @@ RuleId = Annotated[int, Path(), Field(ge=1, le=2**31 - 1)]
 
 @router.get("/retention", response=RetentionPage)
 def retention_get(request: HttpRequest) -> RetentionPage:
-    """Every rule, what it would delete when somebody looked, and what it has deleted."""
+    """Every rule, the result of its last preview, and what it has deleted."""
     return selectors.retention_page(user=user_of(request))
 
 
 @router.post("/retention/rules", response={201: RuleOut})
 def rule_make(request: HttpRequest, body: RuleIn) -> Status[RuleOut]:
-    """Make a rule, switched off."""
+    """Create a rule, switched off."""
     return Status(201, selectors.rule_out(services.rule_make(user=user_of(request), wanted=body)))
 
 
 @router.post("/retention/rules/{rule_id}/preview", response=RuleOut)
 def rule_preview(request: HttpRequest, rule_id: RuleId) -> RuleOut:
-    """Count what it would delete now; nothing is deleted."""
+    """Count what the rule would delete now. Nothing is deleted."""
     return selectors.rule_out(services.rule_preview(user=user_of(request), rule_id=rule_id))
 
 
 @router.post("/retention/rules/{rule_id}/active", response=RuleOut, auth=SessionAuth())
 def rule_on(request: HttpRequest, rule_id: RuleId) -> RuleOut:
-    """Switch it on; refused before somebody has looked at what it would delete. No token does it: it deletes for
-    good."""
+    """Switch the rule on. It needs a preview first. Tokens cannot do it, because the rule deletes permanently."""
     return selectors.rule_out(services.rule_switch(user=user_of(request), rule_id=rule_id, active=True))
 
 
 @router.delete("/retention/rules/{rule_id}/active", response=RuleOut)
 def rule_off(request: HttpRequest, rule_id: RuleId) -> RuleOut:
-    """Switch it off."""
+    """Switch the rule off."""
     return selectors.rule_out(services.rule_switch(user=user_of(request), rule_id=rule_id, active=False))
 
 
 @router.delete("/retention/rules/{rule_id}", response={204: None})
 def rule_delete(request: HttpRequest, rule_id: RuleId) -> Status[None]:
-    """Forget it."""
+    """Delete the rule."""
     services.rule_delete(user=user_of(request), rule_id=rule_id)
     return Status(204, None)

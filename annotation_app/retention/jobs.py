@@ -1,4 +1,4 @@
-"""Rules in the background."""
+"""Background jobs of retention."""
 
 from annotation_app.accounts.services import sessions_clear
 from annotation_app.celery import app
@@ -7,7 +7,7 @@ from annotation_app.retention import selectors, services
 
 @app.task(name="retention.run")
 def rules_run_job() -> None:
-    """Carry out every rule that is on, a bounded piece of each; two at once do no harm."""
+    """Apply every active rule, a limited amount of each. Running two at once is harmless."""
     for rule_id in selectors.rules_active():
         services.rule_run(rule_id=rule_id)
 

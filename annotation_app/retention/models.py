@@ -8,7 +8,7 @@ from annotation_app.tasks.models import Pool
 
 
 class What(models.TextChoices):
-    """What a rule deletes. The first three are the pictures of episodes: of practice, of those that were left, of those
+    """What a rule deletes. The first three are the pictures of episodes: of practice, of abandoned ones, and of those
     that no reviewer accepted."""
 
     PRACTICE = "practice"
@@ -20,8 +20,8 @@ class What(models.TextChoices):
 
 
 class Rule(models.Model):
-    """Something is deleted so many days after it ended. What a rule means is never changed; it is on or off, and is
-    switched on only after somebody has seen what it would delete."""
+    """Something is deleted a number of days after it ended. The meaning of a rule is never changed. It is on or off,
+    and can be switched on only after a preview."""
 
     what = models.CharField(max_length=10, choices=What.choices)
     pool = models.ForeignKey(Pool, null=True, blank=True, on_delete=models.PROTECT, related_name="+")

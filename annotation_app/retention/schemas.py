@@ -1,4 +1,4 @@
-"""What is asked of retention, and what is shown of it."""
+"""Schemas of retention."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -10,11 +10,11 @@ from protocol.base import FrozenModel
 
 RuleWhat = Literal["practice", "left", "unaccepted", "recordings", "exports", "audit"]
 AUDIT_DAYS = 365
-"""The audit log is kept for a year at the least."""
+"""The shortest retention of the audit log: a year."""
 
 
 class RuleIn(FrozenModel):
-    """A rule that is wanted; without a pool it is for all of them."""
+    """A rule to create. Without a pool it applies to all of them."""
 
     what: RuleWhat
     pool: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
@@ -28,20 +28,20 @@ class RuleIn(FrozenModel):
 
 
 class Preview(FrozenModel):
-    """What a rule would delete at this moment."""
+    """What a rule would delete now."""
 
     at: datetime
     items: int
     """Episodes, recordings, exports or entries."""
     files: int
-    """Pictures and videos that nothing else shows."""
+    """Pictures and videos that only these show."""
     bytes: int
     spared: int
-    """Episodes or exports that are old enough and stay: a dataset version has them, or they are needed."""
+    """Episodes or exports that are old enough but stay, because a dataset version has them or they are needed."""
 
 
 class RuleOut(FrozenModel):
-    """A rule, what it would delete when somebody looked, and what it has deleted."""
+    """A rule, the result of its last preview, and what it has deleted."""
 
     id: int
     what: RuleWhat
@@ -58,14 +58,14 @@ class RuleOut(FrozenModel):
 
 
 class RetentionPage(FrozenModel):
-    """Every rule, and the pools there are."""
+    """All rules and all pools."""
 
     rules: tuple[RuleOut, ...]
     pools: tuple[PoolName, ...]
 
 
 class Removed(FrozenModel):
-    """What was deleted: `items` of the kind the rule is about, and the bytes of the files that went with them."""
+    """What was deleted: `items` of the rule's kind, and the bytes of their files."""
 
     items: int = 0
     files: int = 0

@@ -1,4 +1,4 @@
-"""What rules mean: which episodes, recordings, exports and entries, and what would be deleted of them."""
+"""What rules select: episodes, recordings, exports and audit entries."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -26,7 +26,7 @@ from annotation_app.tasks.models import Pool, Task
 PICTURE_RULES = (What.PRACTICE, What.LEFT, What.UNACCEPTED)
 ENDED_EXPORTS = (ExportState.DONE, ExportState.FAILED, ExportState.CANCELLED)
 PREVIEW_VALID_FOR = timedelta(days=1)
-"""So long a preview lets its rule be switched on."""
+"""How long a preview permits switching its rule on."""
 
 
 def retention_page(*, user: User) -> RetentionPage:
@@ -69,12 +69,12 @@ def rule_out(rule: Rule) -> RuleOut:
 
 
 def rule_cutoff(rule: Rule) -> datetime:
-    """What ended before this is old enough."""
+    """The cutoff: what ended before it is old enough."""
     return timezone.now() - timedelta(days=rule.days)
 
 
 def episodes_matching_rule(rule: Rule, *, spared: bool = False) -> QuerySet[Episode]:
-    """The episodes whose pictures a rule deletes; with `spared` those that are old enough and stay."""
+    """The episodes whose pictures a rule deletes. With `spared`, those that are old enough but stay."""
     protected_filter = _protected_episodes()
     rule_filter = {
         What.PRACTICE: Q(task__pool__practice=True),
@@ -86,7 +86,7 @@ def episodes_matching_rule(rule: Rule, *, spared: bool = False) -> QuerySet[Epis
 
 
 def recordings_matching_rule(rule: Rule, *, spared: bool = False) -> QuerySet[Recording]:
-    """The videos a rule deletes; those of what a dataset version has, or that are needed, stay."""
+    """The videos that a rule deletes. Those that a dataset version has, or that are needed, stay."""
     episodes = _past_cutoff(rule, Episode.objects.filter(status__in=ENDED_STATUSES))
     protected_filter = _protected_episodes()
     return Recording.objects.filter(
@@ -96,7 +96,7 @@ def recordings_matching_rule(rule: Rule, *, spared: bool = False) -> QuerySet[Re
 
 
 def exports_matching_rule(rule: Rule, *, spared: bool = False) -> QuerySet[Export]:
-    """The exports whose folders a rule deletes; a dataset version stays."""
+    """The exports whose folders a rule deletes. A dataset version stays."""
     found = Export.objects.filter(
         status__in=ENDED_EXPORTS, finished_at__lt=rule_cutoff(rule), version__isnull=not spared
     )
@@ -140,24 +140,24 @@ def preview_of(rule: Rule) -> Preview:
 
 
 def rules_active() -> tuple[int, ...]:
-    """The rules that are on."""
+    """Active rules."""
     return tuple(Rule.objects.filter(active=True).values_list("pk", flat=True))
 
 
 def export_under_way() -> bool:
-    """Whether an export is being written or waits to be."""
+    """Whether an export is being written or queued."""
     return Export.objects.filter(status__in=(ExportState.QUEUED, ExportState.RUNNING)).exists()
 
 
 def _past_cutoff(rule: Rule, found: QuerySet[Episode]) -> QuerySet[Episode]:
-    ended = Greatest(Coalesce("finished_at", "created_at"), "reviewed_at")  # PostgreSQL passes over what is null
+    ended = Greatest(Coalesce("finished_at", "created_at"), "reviewed_at")  # PostgreSQL ignores nulls here
     aged = found.annotate(ended=ended).filter(ended__lt=rule_cutoff(rule))
     return aged if rule.pool_id is None else aged.filter(task__pool_id=rule.pool_id)
 
 
 def _protected_episodes() -> Q:
-    """Episodes that no rule touches: of a dataset version, the answer of a gold task, what was chosen by
-    adjudication, and where other attempts begin."""
+    """Episodes that no rule touches: those of a dataset version, answers of gold tasks, those chosen by adjudication,
+    and those from which other attempts branch."""
 
     def named(rows: QuerySet[Any], column: str) -> Exists:
         return Exists(rows.filter(**{column: OuterRef("pk")}))

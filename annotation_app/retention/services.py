@@ -1,4 +1,4 @@
-"""Making rules, and carrying them out in small transactions."""
+"""Creating rules, and applying them in small transactions."""
 
 import shutil
 from collections.abc import Callable
@@ -34,14 +34,14 @@ from annotation_app.tasks.models import Pool
 from protocol.trajectory.export_folders import UNFINISHED_SUFFIX
 
 EPISODES, EXPORTS, ENTRIES = 20, 1, 1_000
-"""Of these, as many are deleted in one transaction."""
+"""Items deleted in one transaction, by kind."""
 BATCHES_PER_RUN = 100
-"""Transactions of one run of a rule; the next run goes on."""
+"""Most transactions in one run of a rule. The next run continues."""
 
 
 @transaction.atomic(durable=True)
 def rule_make(*, user: User, wanted: RuleIn) -> Rule:
-    """A rule, switched off. Raises Forbidden, NotFound, and Conflict where there is one of this kind."""
+    """Create a rule, switched off. Raises Forbidden, NotFound, and Conflict if one of this kind exists."""
     role_check(user, Role.ADMIN)
     if wanted.pool is not None and not Pool.objects.filter(pk=wanted.pool).exists():
         raise NotFound("There is no such pool.", field="pool")
@@ -66,8 +66,7 @@ def rule_preview(*, user: User, rule_id: int) -> Rule:
 
 @transaction.atomic(durable=True)
 def rule_switch(*, user: User, rule_id: int, active: bool) -> Rule:
-    """Switch a rule on or off. Raises Forbidden, NotFound, and Conflict where nobody has seen of late what it would
-    delete."""
+    """Switch a rule on or off. Raises Forbidden, NotFound, and Conflict if it has no recent preview."""
     rule = rule_of(user=user, rule_id=rule_id)
     if active and (rule.previewed_at is None or rule.previewed_at < timezone.now() - PREVIEW_VALID_FOR):
         raise Conflict("Look at what it would delete first.", code="not_previewed")
@@ -80,14 +79,14 @@ def rule_switch(*, user: User, rule_id: int, active: bool) -> Rule:
 
 @transaction.atomic(durable=True)
 def rule_delete(*, user: User, rule_id: int) -> None:
-    """Forget a rule; what it deleted stays deleted. Raises Forbidden and NotFound."""
+    """Delete a rule. What it deleted stays deleted. Raises Forbidden and NotFound."""
     rule = rule_of(user=user, rule_id=rule_id)
     _audit(user, "retention.deleted", rule)
     rule.delete()
 
 
 def rule_run(*, rule_id: int) -> Removed:
-    """Delete what an active rule means, as much as one run may; what was deleted."""
+    """Delete what an active rule selects, up to the limit of one run. Returns what was deleted."""
     rule = Rule.objects.filter(pk=rule_id, active=True).first()
     if rule is None:
         return Removed()
@@ -117,7 +116,7 @@ def _run_record(rule: Rule, removed: Removed, error: str) -> None:
 
 @transaction.atomic(durable=True)
 def _pictures_batch(rule: Rule) -> Removed:
-    """The pictures of some episodes; none while an export, which may read them, is under way."""
+    """Delete the pictures of some episodes; none while an export, which may read them, is running."""
     if not blob_deletion_try_begin() or export_under_way():
         return Removed()
     chosen = list(
@@ -151,7 +150,8 @@ def _recordings_batch(rule: Rule) -> Removed:
 
 @transaction.atomic(durable=True)
 def _exports_batch(rule: Rule) -> Removed:
-    """An export that became a dataset version meanwhile stays: freezing locks its row too."""
+    """Delete the folders of some exports. An export that became a dataset version meanwhile stays, because freezing
+    also locks its row."""
     rows = list(exports_matching_rule(rule).order_by().select_for_update(of=("self",), skip_locked=True)[:EXPORTS])
     size = 0
     for row in rows:
