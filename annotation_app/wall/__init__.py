@@ -1,1 +1,1 @@
-"""Every running episode on one page, for reviewers and admins."""
+"""The wall: every running episode on one page, for reviewers and admins."""

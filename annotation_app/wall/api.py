@@ -1,4 +1,4 @@
-"""The wall over HTTP, for reviewers and admins."""
+"""HTTP routes of the wall, for reviewers and admins."""
 
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -26,7 +26,7 @@ class WallTicketsIn(FrozenModel):
 
 @router.get("/wall", response=WallPage, auth=TOKEN_OR_SESSION_AUTH)
 def wall_get(request: HttpRequest, page: Annotated[int, Query(), Field(ge=1, le=1_000)] = 1) -> WallPage:
-    """The episodes that run now, those that wait for help first."""
+    """Running episodes, those waiting for help first."""
     return selectors.wall_page(user=user_of(request), page=page)
 
 

@@ -1,4 +1,4 @@
-"""What the wall shows of running episodes."""
+"""Schemas of the wall."""
 
 from datetime import datetime
 from uuid import UUID
@@ -9,7 +9,7 @@ from protocol.messages.events import EpisodeStatus
 
 
 class WallSession(FrozenModel):
-    """An episode that runs. `attended`: its annotator's page is open; `pictured`: its machine has a picture now."""
+    """A running episode. `attended`: its annotator's page is open. `pictured`: its machine has a picture now."""
 
     id: UUID
     instruction: str
@@ -20,17 +20,17 @@ class WallSession(FrozenModel):
     attended: bool
     pictured: bool
     text: str
-    """The end of what a terminal shows."""
+    """The end of a terminal's output."""
     steps: int
     override: Rate | None
-    """Of the annotator's decisions with proposals at hand, how many were another action."""
+    """How many of the annotator's decisions with proposals available were a different action."""
     created_at: datetime
     last_step_at: datetime | None
 
 
 class WallPage(FrozenModel):
-    """A page of the sessions, those that wait for help first, then the oldest; `next` is the following page's number,
-    `waiting` counts all who wait for help."""
+    """A page of the sessions: those waiting for help first, then the oldest. `next` is the number of the following
+    page. `waiting` counts all sessions that wait for help."""
 
     at: datetime
     items: tuple[WallSession, ...]

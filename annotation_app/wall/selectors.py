@@ -16,10 +16,10 @@ from annotation_app.wall.schemas import WallPage, WallSession, WallStream
 from protocol.evaluation.statistics import wilson_rate
 
 PAGE_SIZE = 100
-"""Sessions on a page."""
+"""Sessions per page."""
 LIVE_STATUSES = ("warming", "running", "paused")
 MAX_TEXT_CHARACTERS = 600
-"""Of a terminal's screen, its end."""
+"""How much of a terminal's screen is shown, from its end."""
 
 
 def wall_page(*, user: User, page: int = 1) -> WallPage:
@@ -42,8 +42,8 @@ def wall_page(*, user: User, page: int = 1) -> WallPage:
 
 
 def wall_tickets(*, user: User, episodes: tuple[UUID, ...], host: str) -> tuple[WallStream, ...]:
-    """Single-use tickets for the pictures of these sessions, by bridge host; those that this person may not see, that
-    have ended, or whose machine has no picture are left out. Raises Forbidden."""
+    """Single-use tickets for the pictures of these sessions, by bridge host. Sessions are left out if this person may
+    not see them, they have ended, or their machine has no picture. Raises Forbidden."""
     role_check(user, Role.REVIEWER, Role.ADMIN)
     found = episodes_visible(user).filter(pk__in=episodes, status__in=LIVE_STATUSES)
     streams: dict[str, list[str]] = {}
@@ -75,7 +75,8 @@ def _session(episode: Episode, steps: dict[str, Any], text: str) -> WallSession:
 
 
 def _step_counts(episodes: list[Episode]) -> dict[UUID, dict[str, Any]]:
-    """By episode: steps that were not taken back, decisions of the annotator and overrides among them, and the last."""
+    """By episode: steps that were not taken back, the annotator's decisions and overrides among them, and the last
+    step."""
     decisions = {name: STEP_AGGREGATES[name] for name in ("judged", "refused")}
     rows = Step.objects.filter(episode__in=episodes).order_by().values("episode_id")
     counted = rows.annotate(done=Count("pk", filter=Q(undoing__isnull=True)), last=Max("created_at"), **decisions)
@@ -83,7 +84,7 @@ def _step_counts(episodes: list[Episode]) -> dict[UUID, dict[str, Any]]:
 
 
 def _terminal_texts(episodes: list[Episode]) -> dict[UUID, str]:
-    """What the terminals among them showed last; only their documents are read."""
+    """The latest terminal output of these steps. Only their documents are read."""
     terminals = [each.pk for each in episodes if each.task.pool.platform == "terminal"]
     if not terminals:
         return {}
