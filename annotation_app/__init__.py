@@ -1,1 +1,1 @@
-"""The web application: the desk, its storage and everything around it."""
+"""The web application: the annotation page, its storage and the services around it."""

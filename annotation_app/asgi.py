@@ -1,4 +1,4 @@
-"""Where HTTP and WebSocket come in; nothing else joins the two."""
+"""Entry point for HTTP and WebSocket connections."""
 
 import protocol.program_start  # noqa: F401 - first, for what the others load
 

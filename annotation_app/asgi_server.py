@@ -1,4 +1,4 @@
-"""What a web process serves: the application, as it stays until the process ends."""
+"""The ASGI application that a web process serves, unchanged until the process ends."""
 
 import gc
 
@@ -11,6 +11,6 @@ from annotation_app.web.request_logging import silence_access_log
 silence_access_log()
 http_protocol.WebRequest = AdmittedRequest  # what its factory makes of each request
 
-# What is there now stays; going through it again would hold every annotator up for a tenth of a second each time.
+# Freeze existing objects: each further collection of them would block every annotator for a tenth of a second.
 gc.collect()
 gc.freeze()

@@ -25,7 +25,7 @@ from annotation_app.queues import TRAINING_QUEUE, training_worker_heartbeat
 from annotation_app.trace import JOB_HEADER, TraceFilter, log_formatter, trace_begin, trace_id
 
 QUEUED_HEADER = "pilothouse_queued"
-"""When a job was queued (seconds since 1970), by which it is known how long the oldest one waits."""
+"""When a job was queued (seconds since 1970). The age of the oldest waiting job is computed from it."""
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotation_app.settings.local")
 
@@ -37,7 +37,7 @@ app.autodiscover_tasks(related_name="jobs")
 @after_setup_logger.connect
 @after_setup_task_logger.connect
 def _log_trace_ids(logger: logging.Logger, **_: Any) -> None:
-    """Celery's own handlers write lines as the web's do."""
+    """Log lines of Celery's own handlers in the same format as the web processes."""
     for handler in logger.handlers:
         handler.addFilter(TraceFilter())
         handler.setFormatter(log_formatter(settings.ENV.log_format))
@@ -45,8 +45,8 @@ def _log_trace_ids(logger: logging.Logger, **_: Any) -> None:
 
 @worker_init.connect
 def _check_shared_folder(**_: Any) -> None:
-    """A worker that would write where nobody reads does not begin; its jobs stay for another. Nor does one that cannot
-    ask: Celery would note the error and go on."""
+    """Stop a worker that would write to a folder that no other process reads; its jobs stay for another worker. Also
+    stop one that cannot check, because Celery would log the error and continue."""
     from django.db import DatabaseError, connection
 
     from annotation_app.blobs.services import data_folder_claim
@@ -65,7 +65,8 @@ def _check_shared_folder(**_: Any) -> None:
 
 @heartbeat_sent.connect
 def _record_training_heartbeat(**_: Any) -> None:
-    """Every other second, by the process that takes jobs: while the one that does them trains, too."""
+    """Record a heartbeat every other second. The process that receives jobs does it, so it also runs while its child
+    trains."""
     if TRAINING_QUEUE in app.amqp.queues.consume_from:
         training_worker_heartbeat()
 
@@ -78,7 +79,8 @@ def _add_trace_headers(headers: dict[str, Any], **_: Any) -> None:
 
 @task_prerun.connect
 def _adopt_trace(task: Any, **_: Any) -> None:
-    """The work of a job has the id of whoever queued it; one done at once, as in tests, has it already."""
+    """Give the work of a job the trace id of the process that queued it. A job run inline, as in tests, has that id
+    already."""
     if not task.request.is_eager:
         trace_begin(getattr(task.request, JOB_HEADER, None))
         source_begin("job", task.name)

@@ -1,6 +1,6 @@
-"""Querysets whose SQL is made once a process, for the few statements that many people wait for at the same moment.
+"""Querysets whose SQL is compiled once per process, for the few statements that many people wait for at once.
 
-Django makes the SQL of a queryset anew each time. For one with subqueries that takes four times as long as the rest.
+Django compiles the SQL of a queryset on every use. For one with subqueries that takes four times as long as the rest.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,12 +12,13 @@ ModelT = TypeVar("ModelT", bound=models.Model)
 
 
 class CompiledQuery(Generic[ModelT]):
-    """A queryset with open values, made when it is first run. Threads may share it.
+    """A queryset with parameters, compiled at the first run. Threads may share it.
 
     Args:
-        build: Makes the queryset of samples, which stand for the values of a run. It must ask nothing of a sample but
-            what it would of every value: what depends on a value, such as whether it is None, wants a query of its own.
-        samples: For each value its sample: no value that `build` itself puts into the queryset, and no two the same.
+        build: Makes the queryset from samples, which stand for the values of a run. It must treat a sample as it would
+            treat every value. If the SQL depends on the value, such as on whether it is None, use a separate query.
+        samples: A sample for each value. It must differ from the other samples and from all values that `build` itself
+            puts into the queryset.
     """
 
     def __init__(self, build: Callable[..., models.QuerySet[ModelT, Any]], **samples: Any) -> None:
@@ -25,12 +26,12 @@ class CompiledQuery(Generic[ModelT]):
         self._compiled: tuple[type[ModelT], str, tuple[Any, ...]] | None = None
 
     def instances(self, **values: Any) -> list[ModelT]:
-        """The rows as instances of the model, with annotations; related ones are not loaded with them."""
+        """The rows as model instances with annotations. Related objects are not loaded."""
         model, sql, parameters = self._bound(values)
         return list(model._default_manager.raw(sql, parameters))
 
     def rows(self, **values: Any) -> list[tuple[Any, ...]]:
-        """The rows of a queryset of `values_list`, as the database gives them: no field converts them."""
+        """The rows of a queryset of `values_list`, as the database returns them. No field converts them."""
         _model, sql, parameters = self._bound(values)
         with connection.cursor() as cursor:
             cursor.execute(sql, parameters)
@@ -54,8 +55,8 @@ class CompiledQuery(Generic[ModelT]):
         return self._compiled
 
     def _opened(self, parameter: Any) -> Any:
-        """What takes a parameter's place: the name of a value where it is that one's sample. Fields may wrap numbers in
-        a type of the driver's."""
+        """The placeholder for a parameter that is a sample, else the parameter. Fields may wrap numbers in a type of
+        the driver."""
         same = (
             name
             for name, sample in self._samples.items()
@@ -66,7 +67,7 @@ class CompiledQuery(Generic[ModelT]):
 
 
 class _Open:
-    """The place of a value."""
+    """The placeholder of a value."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""Encryption of values that are stored and never shown again, with keys from the settings."""
+"""Encryption of stored values that are never shown again, with keys from the settings."""
 
 from base64 import urlsafe_b64encode
 
@@ -8,24 +8,24 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
 
 CREDENTIALS_PURPOSE = b"pilothouse task credentials"
-"""Purpose of the keys of tasks' and webhooks' secrets."""
+"""Purpose of the keys for secrets of tasks and webhooks."""
 SECOND_FACTORS_PURPOSE = b"pilothouse second factors"
-"""Purpose of the keys of authenticator apps and recovery codes."""
+"""Purpose of the keys for authenticator apps and recovery codes."""
 
 PROVIDER_KEYS_PURPOSE = b"pilothouse provider keys"
-"""Purpose of the keys of API keys for model servers and providers."""
+"""Purpose of the keys for API keys of model servers and providers."""
 
 
 def encrypt_value(value: str, *, purpose: bytes = CREDENTIALS_PURPOSE) -> str:
-    """The value encrypted and signed, with the time."""
+    """The value encrypted and signed, with a timestamp."""
     return _keys(purpose).encrypt(value.encode()).decode()
 
 
 def decrypt_value(ciphertext: str, *, purpose: bytes = CREDENTIALS_PURPOSE) -> str:
-    """The value that was sealed for this purpose.
+    """The decrypted value.
 
     Raises:
-        ValueError: None of the present keys opens it.
+        ValueError: None of the current keys decrypts it for this purpose.
     """
     try:
         return _keys(purpose).decrypt(ciphertext.encode()).decode()
@@ -34,9 +34,9 @@ def decrypt_value(ciphertext: str, *, purpose: bytes = CREDENTIALS_PURPOSE) -> s
 
 
 def _keys(purpose: bytes) -> MultiFernet:
-    """The first key seals and every one opens, so that keys are replaced one after another.
+    """The first key encrypts and all of them decrypt, so that keys can be rotated.
 
-    The secret key opens too: it sealed what an installation stored before it had keys of its own.
+    The secret key also decrypts. It encrypted what an installation stored before it had separate keys.
     """
     keys = (*settings.CREDENTIALS_KEYS, settings.SECRET_KEY)
     return MultiFernet([_fernet(key, purpose) for key in keys])

@@ -1,9 +1,9 @@
-"""What a request can be refused for.
+"""Errors that refuse a request.
 
-ApplicationError            every refusal of the web app: a stable `code`, a message for people, `extra` for programs
+ApplicationError            base class: a stable `code`, a message for people, `extra` for programs
 ├── NotSignedIn             401
 ├── Forbidden               403
-├── NotFound                404, also where telling would say that something exists
+├── NotFound                404, also to hide that something exists
 ├── Conflict                409, with a code of its own
 ├── VersionUnsupported      412
 ├── TooLarge                413
@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 
 class ApplicationError(Exception):
-    """Base of all; becomes `{"code", "message", "extra"}` with `status`."""
+    """Base class; becomes `{"code", "message", "extra"}` with `status`."""
 
     status: ClassVar[int] = 400
     code: str = "application_error"
@@ -26,7 +26,7 @@ class ApplicationError(Exception):
     def __init__(
         self, message: str, *, code: str | None = None, field: str | None = None, extra: dict[str, Any] | None = None
     ) -> None:
-        """`field` is what is wrong in the request, where it is one field of it: `extra.fields` says so then."""
+        """`field` names the one request field that is wrong, if any. `extra.fields` then contains it."""
         super().__init__(message)
         self.message = message
         self.code = code or type(self).code
@@ -87,5 +87,5 @@ DISK_FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def storage_code(error: OSError) -> str:
-    """The stable code of a job that the disk ended: `disk_full`, or `storage` for all else."""
+    """The stable code of a job that a storage error ended: `disk_full`, or `storage` for any other."""
     return "disk_full" if error.errno in DISK_FULL_ERRNOS else "storage"

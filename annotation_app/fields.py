@@ -1,7 +1,7 @@
-"""A model field that holds one pydantic value as its JSON text.
+"""A model field that stores one pydantic value as its JSON text.
 
-Text and not `jsonb`, because what models and machines say may hold NUL characters, which `jsonb` refuses; what is
-searched for has a column of its own.
+The column is text instead of `jsonb`, because output of models and machines may hold NUL characters, which `jsonb`
+refuses. Fields that are searched have columns of their own.
 """
 
 import json
@@ -14,13 +14,13 @@ from pydantic import TypeAdapter, ValidationError
 
 T = TypeVar("T")
 NON_FINITE_REPLACEMENTS: Mapping[str, float] = {"NaN": 0.0, "Infinity": 9999.0, "-Infinity": -9999.0}
-"""What stands for numbers that are none where a number has to be; model servers write -9999 for a probability of 0."""
+"""Replaces non-finite numbers where a number is required. Model servers write -9999 for a probability of 0."""
 
 
 class DocumentField(models.TextField[T, T], Generic[T]):
-    """Stores a value of the type it is given; reads give that type back."""
+    """Stores a value of the given type; reads return that type."""
 
-    _pyi_private_set_type: Any  # what the type checker lets in; the adapter checks what comes out
+    _pyi_private_set_type: Any  # for the type checker; the adapter checks what is read
 
     def __init__(self, of: Any, **options: Any) -> None:
         self.of = of
@@ -28,7 +28,7 @@ class DocumentField(models.TextField[T, T], Generic[T]):
         super().__init__(**options)
 
     def clone(self) -> Any:
-        """Migrations see a plain text column: the shape belongs to the code, not to the schema."""
+        """Migrations see a plain text column, because the shape belongs to the code and not to the schema."""
         _name, _path, args, options = self.deconstruct()
         return models.TextField(*args, **options)
 
@@ -40,8 +40,8 @@ class DocumentField(models.TextField[T, T], Generic[T]):
 
 
 def parse_document(adapter: TypeAdapter[T], text: str) -> T:
-    """A stored value. Databases of earlier releases hold NaN and Infinity: they read as null, or as a finite number
-    where the type has no null. Raises ValidationError."""
+    """Parse a stored value. Databases of earlier releases hold NaN and Infinity. They read as null, or as a finite
+    number if the type has no null. Raises ValidationError."""
     try:
         return adapter.validate_json(text)
     except ValidationError:
@@ -55,7 +55,7 @@ def parse_document(adapter: TypeAdapter[T], text: str) -> T:
 
 
 def _replace_non_finite(value: Any, numbers: Mapping[str, float]) -> Any:
-    """The value with these numbers, else null, in place of those that are not finite."""
+    """The value with non-finite numbers replaced by these numbers, else by null."""
     if isinstance(value, float) and not math.isfinite(value):
         return numbers.get("NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity")
     if isinstance(value, dict):

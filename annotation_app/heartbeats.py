@@ -1,6 +1,6 @@
-"""Heartbeats of background jobs: a row says that its worker lives, and is taken up again soon after it died.
+"""Heartbeats of background jobs. A row shows that its worker is alive; a job is requeued soon after its worker dies.
 
-A job's model has `status` (`queued`, `running` and what ends it) and `heard_at`.
+A job's model has `status` (`queued`, `running` and its end states) and `heard_at`.
 """
 
 import logging
@@ -17,11 +17,11 @@ from django.utils import timezone
 logger = logging.getLogger(__name__)
 
 BEAT_SECONDS = 5.0
-"""Between two heartbeats of a running job."""
+"""Seconds between heartbeats of a running job."""
 DEAD_AFTER = timedelta(seconds=15)
-"""A running job that was silent for so long has lost its worker. Jobs are looked through every ten seconds."""
+"""A running job without a heartbeat for this time has lost its worker. Jobs are checked every ten seconds."""
 LOST_AFTER = timedelta(minutes=10)
-"""A job that was queued for so long may have been lost by the broker. It is queued once more, which does no harm."""
+"""The broker may have lost a job that was queued for this time. It is queued again, which is harmless."""
 
 
 @contextmanager
@@ -29,9 +29,9 @@ def heartbeat(rows: models.QuerySet[Any]) -> Iterator[None]:
     """Set `heard_at` of these rows every few seconds while the block runs.
 
     Args:
-        rows: The job's row while this worker has it: filtered by its key, `running`, and what another worker changes.
+        rows: The job's row while this worker has it, filtered by key, `running`, and what another worker changes.
 
-    It runs in a thread with a database connection of its own, which a job that ends before the first beat never opens.
+    It runs in a thread with its own database connection. A job that ends before the first heartbeat never opens one.
     """
     ended = threading.Event()
     thread = threading.Thread(target=_beat, args=(rows.all(), ended), name="heartbeat", daemon=True)
@@ -44,7 +44,7 @@ def heartbeat(rows: models.QuerySet[Any]) -> Iterator[None]:
 
 
 def abandoned_jobs(rows: models.QuerySet[Any]) -> models.QuerySet[Any]:
-    """Those of these jobs whose worker died, or that no worker has taken up in a long time."""
+    """Those of these jobs whose worker died, or that no worker has taken for a long time."""
     now = timezone.now()
     dead = Q(status="running", heard_at__lt=now - DEAD_AFTER)
     lost = Q(status="queued", heard_at__lt=now - LOST_AFTER)

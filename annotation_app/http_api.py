@@ -1,4 +1,4 @@
-"""The HTTP interface's frame: who may call, how errors look, how answers are written."""
+"""Common parts of the HTTP API: authentication, error format, JSON encoding."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -32,11 +32,11 @@ from annotation_app.errors import (
 from protocol.base import find_json_error
 
 ShortText = Annotated[str, StringConstraints(max_length=2_000, pattern=r"^[^\x00]*$")]
-"""A short text PostgreSQL can store: it refuses NUL."""
+"""A short text that PostgreSQL can store: it refuses NUL."""
 
 
 class PydanticRenderer(BaseRenderer):
-    """Writes times and numbers as the WebSocket does, so that one state never has two spellings."""
+    """Writes times and numbers as the WebSocket does, so that each state has one representation."""
 
     media_type = "application/json"
 
@@ -45,10 +45,11 @@ class PydanticRenderer(BaseRenderer):
 
 
 class StrictParser(Parser):
-    """Reads bodies as JSON alone: Python's reader takes NaN, Infinity and half characters, which nothing can keep."""
+    """Reads bodies as strict JSON. Python's reader accepts NaN, Infinity and lone surrogates, which cannot be
+    stored."""
 
     def parse_body(self, request: HttpRequest) -> Any:
-        """Raises ValueError, and Invalid that names the field."""
+        """Raises ValueError, and Invalid with the name of the field."""
         value = json.loads(request.body)
         if (fault := find_json_error(value)) is not None:
             path, reason = fault
@@ -57,7 +58,7 @@ class StrictParser(Parser):
 
 
 class SessionAuth(APIKeyCookie):
-    """The session cookie with its CSRF header: what every route asks for unless it says otherwise."""
+    """The session cookie with its CSRF header. Every route requires it unless it declares otherwise."""
 
     param_name = settings.SESSION_COOKIE_NAME
 
@@ -66,7 +67,7 @@ class SessionAuth(APIKeyCookie):
 
 
 def csrf_required(request: HttpRequest) -> None:
-    """For routes that ask for no sign-in. Raises Forbidden where the token is missing or wrong."""
+    """For routes without sign-in. Raises Forbidden if the token is missing or wrong."""
     if check_csrf(request) is not None:
         raise Forbidden("The page's token is missing or out of date; load the page again.", code="csrf")
 
@@ -76,7 +77,7 @@ def _error_body(error: ApplicationError) -> dict[str, Any]:
 
 
 def _field_errors(error: ValidationError) -> ApplicationError:
-    """What is wrong with which field, without repeating the input."""
+    """The errors of each field, without repeating the input."""
     fields = [
         {
             "field": ".".join(_field_path(e["loc"])),
@@ -88,13 +89,13 @@ def _field_errors(error: ValidationError) -> ApplicationError:
 
 
 def _field_path(place: Sequence[object]) -> Iterator[str]:
-    """A field without where it was sent, and without the argument that the whole body is."""
+    """A field's path without the request part and without the name of the body argument."""
     inner = place[2:] if place[0] == "body" else place[1:]
     yield from map(str, inner or place)
 
 
 def _invalid_fields(fields: list[dict[str, str]]) -> Invalid:
-    """A refusal whose message names the first field and what is wrong with it."""
+    """An error whose message names the first invalid field and what is wrong with it."""
     first = f"{fields[0]['field']}: {fields[0]['message']}" if fields else "it is empty"
     return Invalid(f"The request is not understood: {first}", extra={"fields": fields})
 
@@ -117,7 +118,7 @@ class Api(NinjaAPI):
     def get_openapi_schema(
         self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
     ) -> OpenAPISchema:
-        """The interface's description, made once for each prefix: it takes a second, and anybody may ask for it."""
+        """The OpenAPI document, cached for each prefix. Building it takes a second, and any client may request it."""
         prefix = self.get_root_path(path_params or {}) if path_prefix is None else path_prefix
         if prefix not in self._descriptions:
             self._descriptions[prefix] = super().get_openapi_schema(path_prefix=prefix)
@@ -128,7 +129,7 @@ class Api(NinjaAPI):
 
 
 def api_make() -> Api:
-    """An API that is closed by default and answers every error in one shape."""
+    """An API that requires sign-in by default and returns every error in one format."""
     api = Api(
         title="Pilothouse",
         version="1",
@@ -171,7 +172,7 @@ def api_make() -> Api:
 
 
 def _storage_handlers_add(api: Api, answer: Callable[[HttpRequest, ApplicationError], HttpResponse]) -> None:
-    """Answer what the database or the disk does not keep."""
+    """Handle errors of the database and the disk."""
 
     @api.exception_handler(DataError)
     def not_storable(request: HttpRequest, error: DataError) -> HttpResponse:

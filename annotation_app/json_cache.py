@@ -1,11 +1,11 @@
-"""Values of the cache as JSON: who can write to Redis must not be able to run code in the web app, as pickles would."""
+"""Cache values as JSON. With pickle, anyone with write access to Redis could run code in the web app."""
 
 import json
 from typing import Any
 
 
 class JsonSerializer:
-    """What Django's Redis cache asks for. Integers are stored plain, so that Redis can count them."""
+    """The serializer for Django's Redis cache. Integers are stored plain, so that Redis can increment them."""
 
     def dumps(self, value: Any) -> bytes | int:
         if isinstance(value, int) and not isinstance(value, bool):

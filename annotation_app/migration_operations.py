@@ -1,4 +1,4 @@
-"""Operations of migrations: many tables in one batch, and tables that an earlier app may have made."""
+"""Migration operations: several models in one batch, and tables that an earlier app may have created."""
 
 from collections.abc import Sequence
 
@@ -11,12 +11,13 @@ from django.db.migrations.state import ProjectState
 class OperationBatch(Operation):
     """Runs several operations on models of one app and renders the project state once.
 
-    Django renders all related models again for every operation, which is most of what a migration costs.
+    Django renders all related models for every operation, which is most of the cost of a migration.
 
-    Each operation sees the state before the first and after the last of them, so none may build on another: put the
-    fields, indexes and constraints of a new model into its `CreateModel`, also a foreign key to a model that follows.
-    An `AlterField` that drops an index comes before an `AddIndex` of the same field, which it would drop too.
-    Indexes and foreign keys exist when the batch ends, not only when the migration does.
+    Each operation sees the state before the first and after the last of them, so none may build on another. Put the
+    fields, indexes and constraints of a new model into its `CreateModel`, including a foreign key to a later model.
+    Put an `AlterField` that drops an index before an `AddIndex` of the same field, because it would drop that index
+    too.
+    Indexes and foreign keys exist when the batch ends, before the migration ends.
     """
 
     def __init__(self, operations: Sequence[Operation]) -> None:
@@ -64,7 +65,7 @@ def _model_name(operation: Operation) -> str:
 
 
 class CreateMissingModel(CreateModel):
-    """Creates a model's table, or adopts the one that an app of another label has made under the same name.
+    """Creates a model's table, or adopts the table of the same name that an app with another label created.
 
     An adopted table must have the model's columns and indexes. Unapplying drops the table, as `CreateModel` does.
     """

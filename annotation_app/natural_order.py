@@ -1,4 +1,4 @@
-"""The order in which people look for names: numbers by their value, and capitals as small letters."""
+"""Natural sort order of names: numbers by value, ignoring case."""
 
 import re
 
@@ -6,6 +6,6 @@ NUMBERS = re.compile(r"(\d+)")
 
 
 def natural_key(name: str) -> tuple[list[str | int], str]:
-    """What names are sorted by: `pool 2` comes before `Pool 10`."""
+    """Sort key for names: `pool 2` comes before `Pool 10`."""
     parts = NUMBERS.split(name)
     return [int(part) if place % 2 else part.casefold() for place, part in enumerate(parts)], name

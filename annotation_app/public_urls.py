@@ -1,4 +1,4 @@
-"""Where browsers find a bridge host: addresses in which `{host}`, `{bridge}` and `{machine}` are filled in."""
+"""Browser addresses of bridge hosts, from templates with `{host}`, `{bridge}` and `{machine}`."""
 
 import re
 from urllib.parse import urlsplit
@@ -12,7 +12,7 @@ def bridge_label(host_id: str) -> str:
 
 
 def public_url(pattern: str, *, host: str = "", bridge: str = "", machine: str = "") -> str:
-    """The address of one bridge host: `host` is the name the browser used for the web app, `bridge` the id of the
+    """The address of one bridge host. `host` is the name that the browser used for the web app, `bridge` the id of the
     host that has the machine, `machine` the machine's name."""
     values = {"{host}": host, "{bridge}": bridge_label(bridge), "{machine}": machine}
     for name, value in values.items():
@@ -21,8 +21,8 @@ def public_url(pattern: str, *, host: str = "", bridge: str = "", machine: str =
 
 
 def public_csp_source(pattern: str, *, host: str) -> str:
-    """The origins such an address may have, as a source of a content security policy: `*` stands for every name below
-    the last one that is filled in (CSP3, 2.3.1: a wildcard stands for any number of labels, at the front only)."""
+    """The possible origins of such an address, as a source of a content security policy. `*` matches every name below
+    the last placeholder (CSP3, 2.3.1: a wildcard matches any number of labels, at the front only)."""
     address = urlsplit(pattern.replace("{host}", host))
     *named, fixed = HOST_PLACEHOLDER.split(address.netloc)
     return f"{address.scheme}://{'*' if named else ''}{fixed[fixed.find('.') :] if named else fixed}"

@@ -1,25 +1,25 @@
-"""The two queues of jobs: what any worker does, and what needs the trainer; and whether anybody listens to that."""
+"""The two job queues: for any worker, and for workers with the trainer. Also whether any worker serves the second."""
 
 from django.core.cache import cache
 from kombu import Exchange, Queue
 
 DEFAULT_QUEUE, TRAINING_QUEUE = "celery", "training"
-"""A worker that is told nothing listens to both, one with `--queues` to those it names."""
+"""The default queues of a worker are both. With `--queues` it serves those named."""
 WORKER_TIMEOUT_SECONDS = 90
-"""So long after it was heard last, a worker is taken to be gone (seconds)."""
+"""A worker without a heartbeat for this time counts as gone (seconds)."""
 _TRAINING_WORKER_KEY = "health:training"
 
 
 def dedicated_queue(name: str) -> Queue:
-    """A queue with a door of its own: Celery would give both the same one, and each job to both."""
+    """A queue with its own exchange. Celery would give both queues the same exchange, and deliver each job to both."""
     return Queue(name, Exchange(name), routing_key=name)
 
 
 def training_worker_heartbeat() -> None:
-    """Say that a worker listens for what needs the trainer."""
+    """Record that a worker serves the training queue."""
     cache.set(_TRAINING_WORKER_KEY, True, WORKER_TIMEOUT_SECONDS)
 
 
 def training_worker_alive() -> bool:
-    """Whether a worker listens for what needs the trainer, be it busy or not. Raises RedisError."""
+    """Whether a worker serves the training queue, busy or not. Raises RedisError."""
     return bool(cache.get(_TRAINING_WORKER_KEY))

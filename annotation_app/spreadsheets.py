@@ -1,4 +1,4 @@
-"""Tables that people open in a spreadsheet."""
+"""Tables for spreadsheet programs."""
 
 import csv
 import io
@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from django.http import HttpResponse
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-"""How a text begins that a spreadsheet takes for a formula (OWASP, CSV injection)."""
+"""First characters of a text that a spreadsheet interprets as a formula (OWASP, CSV injection)."""
 
 
 def spreadsheet_response(rows: Iterable[Iterable[object]], *, name: str) -> HttpResponse:
-    """The rows as CSV with the mark by which spreadsheets know UTF-8, to be kept under this name."""
+    """The rows as a CSV download with this file name. It starts with the byte order mark by which spreadsheets
+    recognize UTF-8."""
     text = io.StringIO()
     csv.writer(text).writerows(map(cell_text, row) for row in rows)
     return HttpResponse(
@@ -22,7 +23,7 @@ def spreadsheet_response(rows: Iterable[Iterable[object]], *, name: str) -> Http
 
 
 def cell_text(value: object) -> str:
-    """A cell that no spreadsheet takes for a formula."""
+    """A cell that no spreadsheet interprets as a formula."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -32,5 +33,5 @@ def cell_text(value: object) -> str:
 
 
 def cell_value(text: str) -> str:
-    """What a cell said before `cell_text` kept spreadsheets from taking it for a formula."""
+    """The original text of a cell that `cell_text` escaped."""
     return text[1:] if text.startswith("'") and text[1:].startswith(FORMULAS) else text

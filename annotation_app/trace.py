@@ -1,7 +1,8 @@
-"""One id from a click to what came of it: set where work begins, carried to whatever it starts, in every line logged.
+"""Trace ids: one id from a click to all its effects. It is set where work begins, passed on, and added to every log
+line.
 
-A command of the desk is its own id, which the bridge and the guest know it by too; a request over HTTP brings one in
-`X-Request-ID` or gets one; a job has that of whoever queued it.
+A command of the annotation page uses its own id, which the bridge and the guest also use. An HTTP request brings one
+in `X-Request-ID` or gets a new one. A job has the id of the process that queued it.
 """
 
 import json
@@ -23,12 +24,12 @@ _trace: ContextVar[str] = ContextVar("trace", default="")
 
 
 def trace_id() -> str:
-    """The id of what is being done; empty where nobody asked for it."""
+    """The id of the current work; empty if none was set."""
     return _trace.get()
 
 
 def trace_begin(requested_id: str | None) -> str:
-    """From now on work under this id, or under a new one where it is none."""
+    """Set the id for the work from now on, or a new one if it is not valid."""
     trace = _valid_or_new(requested_id)
     _trace.set(trace)
     return trace
@@ -36,7 +37,7 @@ def trace_begin(requested_id: str | None) -> str:
 
 @contextmanager
 def trace_context(requested_id: str | None) -> Iterator[str]:
-    """Do what is inside under this id, or a new one where it is none."""
+    """Run the block under this id, or under a new one if it is not valid."""
     trace = _valid_or_new(requested_id)
     token = _trace.set(trace)
     try:
@@ -50,7 +51,7 @@ def _valid_or_new(requested_id: str | None) -> str:
 
 
 class TraceFilter(logging.Filter):
-    """Gives every record the id."""
+    """Adds the trace id to every log record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.trace = trace_id()
@@ -58,7 +59,7 @@ class TraceFilter(logging.Filter):
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a line."""
+    """One JSON object per line."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
@@ -74,5 +75,5 @@ class JsonFormatter(logging.Formatter):
 
 
 def log_formatter(form: str) -> logging.Formatter:
-    """How lines are written: `plain` or `json`."""
+    """The log format: `plain` or `json`."""
     return JsonFormatter() if form == "json" else LineFormatter("%(levelname)s %(name)s [%(trace)s] %(message)s")

@@ -1,4 +1,4 @@
-"""Reads of several tables that show one moment, whatever is written meanwhile."""
+"""Consistent reads of several tables."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,8 @@ from django.db import connection, transaction
 
 @contextmanager
 def repeatable_read() -> Iterator[None]:
-    """All that is read within is of one moment. Within a transaction that has begun, it is read as that one reads."""
+    """Read everything in the block from one snapshot. Inside an open transaction, that transaction's isolation
+    applies."""
     in_transaction = connection.in_atomic_block
     with transaction.atomic():
         if not in_transaction:

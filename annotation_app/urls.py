@@ -1,4 +1,4 @@
-"""Every HTTP route on one page."""
+"""All HTTP routes."""
 
 from django.contrib import admin
 from django.urls import include, path, re_path
