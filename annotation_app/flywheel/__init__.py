@@ -1,1 +1,1 @@
-"""The flywheel: what people and policies did becomes what the next policy learns from, turn by turn."""
+"""The flywheel: cycles in which the work of people and policies becomes training data of the next policy."""

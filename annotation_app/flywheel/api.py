@@ -1,4 +1,4 @@
-"""The flywheel over HTTP: researchers and admins look, admins turn it."""
+"""HTTP routes of flywheels. Researchers and admins read; admins start cycles."""
 
 from typing import Annotated
 from uuid import UUID
@@ -41,19 +41,19 @@ After = Annotated[int, Query(), Field(ge=0, le=2**63 - 1)]
 
 @router.get("/wheels", response=list[WheelOut])
 def wheels_list(request: HttpRequest) -> list[WheelOut]:
-    """Every wheel with its last turns."""
+    """All flywheels with their last cycles."""
     return list(turns.wheels_page(user=user_of(request)))
 
 
 @router.get("/wheels/draft", response=RecipeDraft)
 def wheel_draft(request: HttpRequest, pool: Annotated[int, Query(), Field(ge=1, le=2**31 - 1)]) -> RecipeDraft:
-    """A recipe to begin with for a pool, and what is missing for it to work."""
+    """A draft recipe for a pool, and what is missing for it to work."""
     return drafts.recipe_draft(user=user_of(request), pool_id=pool)
 
 
 @router.post("/wheels", response={201: WheelOut})
 def wheel_add(request: HttpRequest, body: WheelIn) -> Status[WheelOut]:
-    """Make a flywheel."""
+    """Create a flywheel."""
     made = ledger.wheel_add(
         user=user_of(request),
         name=body.name,
@@ -67,7 +67,7 @@ def wheel_add(request: HttpRequest, body: WheelIn) -> Status[WheelOut]:
 
 @router.patch("/wheels/{wheel_id}", response=WheelOut)
 def wheel_change(request: HttpRequest, wheel_id: RowId, body: WheelChange) -> WheelOut:
-    """Give a flywheel another recipe or schedule; a cycle that runs keeps its own."""
+    """Change a flywheel's recipe or schedule. A running cycle keeps its own."""
     ledger.wheel_change(user=user_of(request), wheel_id=wheel_id, recipe=body.recipe, every_hours=body.every_hours)
     return turns.wheel_out(user=user_of(request), wheel_id=wheel_id)
 
@@ -81,19 +81,19 @@ def wheel_delete(request: HttpRequest, wheel_id: RowId) -> Status[None]:
 
 @router.post("/wheels/{wheel_id}/turns", response={202: TurnRow})
 def turn_start(request: HttpRequest, wheel_id: RowId) -> Status[TurnRow]:
-    """Turn a wheel once; done in the background."""
+    """Start a cycle in the background."""
     return Status(202, jobs.turn_start(user=user_of(request), wheel_id=wheel_id))
 
 
 @router.get("/turns/{uuid:turn_id}", response=TurnOut)
 def turn_get(request: HttpRequest, turn_id: UUID) -> TurnOut:
-    """A turn in detail, with its curves as far as they are."""
+    """A cycle in detail, with its training curves so far."""
     return turns.turn_out(user=user_of(request), turn_id=turn_id, folder=turn_path(turn_id))
 
 
 @router.get("/turns/{uuid:turn_id}/samples", response=SamplePage)
 def samples_list(request: HttpRequest, turn_id: UUID, route: Route | None = None, after: After = 0) -> SamplePage:
-    """What a turn took in, where each went, and why."""
+    """The samples of a cycle, with their routes and the reasons."""
     return turns.samples_page(user=user_of(request), turn_id=turn_id, route=route, after=after)
 
 
@@ -101,7 +101,7 @@ def samples_list(request: HttpRequest, turn_id: UUID, route: Route | None = None
 def trials_list(
     request: HttpRequest, turn_id: UUID, name: Name, suite: Name = "", level: Annotated[int, Query(), Field(ge=1)] = 1
 ) -> list[SeedTrials]:
-    """What the active revision and what the turn made did at a task of the gate, seed by seed."""
+    """Attempts of the active revision and of the candidate at a gate task, by seed."""
     return trials.task_trials(user=user_of(request), turn_id=turn_id, suite=suite, name=name, level=level)
 
 
@@ -109,7 +109,7 @@ def trials_list(
 def trials_beside(
     request: HttpRequest, turn_id: UUID, active: Annotated[Place, Query()], candidate: Annotated[Place, Query()]
 ) -> TrialComparison:
-    """Two attempts at one task and seed side by side, by their places in the list."""
+    """Two attempts at one task and seed side by side, by their positions in the list."""
     return trials.trials_beside(user=user_of(request), turn_id=turn_id, active=active, candidate=candidate)
 
 
@@ -121,7 +121,7 @@ def trial_picture(
     place: Annotated[Place, Path()],
     sha256: Annotated[Sha256, Path()],
 ) -> HttpResponse:
-    """A picture that an attempt shows, and no other."""
+    """A picture of an attempt. Other pictures are not served."""
     user = user_of(request)
     ref, data = trials.trial_picture(user=user, turn_id=turn_id, side=side, place=place, sha256=sha256)
     headers = {"Cache-Control": "private, max-age=31536000, immutable", "ETag": f'"{ref.sha256}"'}
@@ -130,26 +130,26 @@ def trial_picture(
 
 @router.post("/turns/{uuid:turn_id}/cancel", response={204: None})
 def turn_cancel(request: HttpRequest, turn_id: UUID) -> Status[None]:
-    """Stop a turn; what it did is kept for a resumption."""
+    """Cancel a cycle. Its results are kept for a resumption."""
     ledger.turn_cancel(user=user_of(request), turn_id=turn_id)
     return Status(204, None)
 
 
 @router.post("/turns/{uuid:turn_id}/resume", response={202: TurnRow})
 def turn_resume(request: HttpRequest, turn_id: UUID) -> Status[TurnRow]:
-    """Go on with a turn that failed or was cancelled."""
+    """Resume a cycle that failed or was cancelled."""
     return Status(202, jobs.turn_requeue(user=user_of(request), turn_id=turn_id))
 
 
 @router.get("/trajectories/{uuid:episode_id}/lineage", response=list[TrajectoryLineage])
 def trajectory_lineage(request: HttpRequest, episode_id: UUID) -> list[TrajectoryLineage]:
-    """Where a trajectory went, why, and which checkpoints learned from it."""
+    """The route of a trajectory, the reason, and the checkpoints trained on it."""
     return list(lineage.trajectory_lineage(user=user_of(request), episode_id=episode_id))
 
 
 @router.get("/checkpoints/{checkpoint_id}/lineage", response=CheckpointLineage)
 def checkpoint_lineage(request: HttpRequest, checkpoint_id: RowId, after: After = 0) -> CheckpointLineage:
-    """What a checkpoint was trained on, by which route and why, and what it comes of."""
+    """The training data of a checkpoint with routes and reasons, and its ancestors."""
     return lineage.checkpoint_lineage(user=user_of(request), checkpoint_id=checkpoint_id, after=after)
 
 

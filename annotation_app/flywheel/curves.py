@@ -1,4 +1,4 @@
-"""What the trainer wrote of a cycle's trainings, update by update."""
+"""The trainer's metrics of a cycle's trainings, update by update."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -11,14 +11,14 @@ from annotation_app.flywheel.schemas import Curve, Phase
 TRAININGS = "train"
 """In a cycle's folder: a folder for each phase, with `log.jsonl` and `tensorboard/`."""
 MAX_CURVE_POINTS = 500
-"""Points of a curve, evenly taken."""
+"""Points of a curve, sampled evenly."""
 LAST_SHARE = 0.1
-"""The share of updates that says what a training came to in the end."""
+"""The last share of updates, over which the final figures are averaged."""
 Row = Mapping[str, float | None]
 
 
 def read_curves(folder: Path, domains: Mapping[str, str]) -> Iterator[Curve]:
-    """The curves of a cycle, from its folder; of specialists, those of pools that `domains` names by their number."""
+    """The curves of a cycle, from its folder. Specialists are those of the pools in `domains`, by pool number."""
     trainings = [(phase, key) for phase in get_args(Phase) for key in ("", *domains)]
     for phase, key in trainings:
         if rows := _rows(folder, f"{phase}-{key}" if key else phase):
@@ -43,7 +43,8 @@ def _final(rows: list[Row]) -> dict[str, float]:
 
 
 def _rows(folder: Path, name: str) -> list[Row]:
-    """A row for each update; a line that is being written is skipped. Python writes NaN, which is None here."""
+    """One row for each update. A line that is still being written is skipped. NaN, which Python writes, becomes
+    None."""
     file = folder / TRAININGS / name / "log.jsonl"
     if not file.exists():
         return []
@@ -52,7 +53,7 @@ def _rows(folder: Path, name: str) -> list[Row]:
 
 
 def _with_throughput(row: dict[str, float | None]) -> Row:
-    """The row with tokens and attempts a second, where it has both their number and the seconds."""
+    """The row with tokens and attempts per second, if it has the seconds and the respective number."""
     seconds = row.get("seconds")
     counted = {f"{name}_per_s": row.get(name) for name in ("tokens", "attempts")} if seconds else {}
     return row | {name: count / seconds for name, count in counted.items() if count is not None and seconds}

@@ -1,4 +1,4 @@
-"""A recipe to begin with for a pool: what is known of the pool, and sensible sizes for the rest. Pure."""
+"""Draft recipes for a pool, from what is known of the pool and sensible defaults. Pure functions."""
 
 from typing import Literal
 
@@ -6,11 +6,11 @@ from annotation_app.flywheel.recipe import SEEDED_SUITES, Recipe
 from protocol.base import FrozenModel, JsonObject
 
 BUNDLED_POLICY = "nano"
-"""The policy that comes with the platform: it has a training stage of its own."""
+"""The bundled policy, which has a training stage of its own."""
 MAX_TRIED_TASKS, TRIALS_EACH_SIDE, MIN_SEEDS, MAX_SEEDS = 20, 80, 4, 20
-"""At the gate: tasks, attempts of the candidate in all, and of each task."""
+"""At the gate: number of tasks, of the candidate's attempts in total, and of attempts at each task."""
 FIRST_GATE_SEEDS = {"miniwob": 100}
-"""Where the gate's seeds begin, for suites that do not know every seed; else at a million."""
+"""First seed of the gate for suites with a limited seed range. For other suites it is a million."""
 UPDATES = 80
 BUNDLED_SETTINGS: JsonObject = {
     **{
@@ -24,42 +24,43 @@ BUNDLED_SETTINGS: JsonObject = {
     },
     **{"muon_rate": 0.0015, "adam_rate": 0.00015, "tower": False},
 }
-"""Those of the experiments with the bundled policy (docs/research/experiments/index.md)."""
+"""Settings of the experiments with the bundled policy (docs/research/experiments/index.md)."""
 Missing = Literal["policy", "checkpoint", "suite", "gate"]
 
 
 class PoolFacts(FrozenModel):
-    """What is known of a pool; empty texts are unknown."""
+    """What is known of a pool. Empty texts are unknown."""
 
     name: str
     policy: str = ""
-    """The active revision's, where that is a model that can be trained."""
+    """The active revision's checkpoint, if it is a trainable model."""
     dialect: str = ""
     checkpoint: str = ""
     server: str = ""
-    """Without /v1."""
+    """Address without /v1."""
     suite: str = ""
-    """The suite most of its tasks are of."""
+    """The suite of most of its tasks."""
     tasks: tuple[str, ...] = ()
-    """Of that suite, by name."""
+    """Names of that suite's tasks."""
     size: str = ""
     has_gate: bool = False
 
 
 class RecipeDraft(FrozenModel):
-    """A recipe for the form, and what has to be given or done before it can work."""
+    """A recipe for the form, and what a person must supply before it can work."""
 
     name: str
     recipe: JsonObject
     seeds: int
-    """Of each task at the gate."""
+    """Attempts at each gate task."""
     missing: tuple[Missing, ...]
 
 
 def draft_recipe(pool: PoolFacts) -> RecipeDraft:
-    """Imitation of what passes in each cycle, as much new as earlier, beside the policy's own successes at earlier
-    gates; tried on seeds of the pool's tasks, which no cycle has tried where each makes another page.
-    Continual pre-training and reinforcement are off: they need general data, and machines that play."""
+    """A recipe that imitates what passes in each cycle: equal parts of new and earlier data, and the policy's own
+    successes at earlier gates. The gate uses seeds of the pool's tasks. If each seed makes another page, no cycle has
+    tried them. Continual pre-training and reinforcement are off, because they need general data and machines that play.
+    """
     bundled = pool.policy == BUNDLED_POLICY
     tasks = pool.tasks[:MAX_TRIED_TASKS]
     seeds = min(MAX_SEEDS, max(MIN_SEEDS, TRIALS_EACH_SIDE // max(len(tasks), 1)))

@@ -1,4 +1,5 @@
-"""Turning: one stage after another, each begun in the ledger before it is done, so that whoever dies is followed."""
+"""Runs a cycle stage by stage. Each stage is recorded in the ledger before it runs, so that another worker can resume
+it."""
 
 import logging
 from collections.abc import Callable
@@ -24,12 +25,12 @@ StageFunction = Callable[[Any, ProgramRunner], dict[str, Any]]
 
 
 def _without_programs(work: Callable[[Any], dict[str, Any]]) -> StageFunction:
-    """A stage that begins no program."""
+    """A stage that starts no program."""
     return lambda turn, _: work(turn)
 
 
 def _with_reserved_server(work: StageFunction) -> StageFunction:
-    """A stage to which a model server is lent, where the recipe names one."""
+    """A stage that reserves a model server, if the recipe names one."""
 
     def stage(turn: Any, programs: ProgramRunner) -> dict[str, Any]:
         with server_reservation.reserved_server(turn, programs):
@@ -49,12 +50,12 @@ STAGES: tuple[tuple[str, StageFunction], ...] = (
     ("register", _without_programs(gate.register)),
     ("refresh", gate.refresh),
 )
-"""Each may be done again from its beginning: what it has done it finds, in the ledger or as a whole folder."""
+"""Each stage can be restarted from its beginning. It finds its earlier results in the ledger or as complete folders."""
 
 
 def turn_run(*, turn_id: UUID, patience: float = 0.0) -> bool:
-    """Bring a turn to its end, or to where it fails or is cancelled; False where another process is at it for longer
-    than `patience` seconds. What nobody foresaw comes out of it: the turn is taken up again, until it has failed."""
+    """Run a cycle until it ends, fails or is cancelled. Returns False if another process runs it for longer than
+    `patience` seconds. Unexpected errors are raised; the cycle is then retried until it has failed."""
     turn = turn_of(turn_id)
     at = STAGES[0][0]
     try:
@@ -83,10 +84,11 @@ def turn_run(*, turn_id: UUID, patience: float = 0.0) -> bool:
 
 
 def _program_environment(recipe: Recipe, pool: Any) -> dict[str, str]:
-    """Environment variables of the programs, where no list of processes shows them.
+    """Environment variables of the programs, so that secrets are in no process list.
 
-    The API key is given only where it belongs to every server that the turn speaks to. Judges' keys and secrets are
-    those of the pool that is played.
+    The API key is included only if it belongs to every server that the cycle uses. Judges' keys and secrets are those
+    of
+    the pool that is played.
     """
     play, played = recipe.rl.play if recipe.rl else None, played_pool(recipe, pool)
     keys = {api_key_for(url) for url in (recipe.server, recipe.serving.url if recipe.serving else "") if url}
@@ -99,7 +101,7 @@ def _program_environment(recipe: Recipe, pool: Any) -> dict[str, str]:
 
 
 def _run_stage(turn_id: UUID, name: str, work: StageFunction, programs: ProgramRunner) -> bool:
-    """Do a stage unless it is done; whether the turn goes on."""
+    """Run a stage unless it is done. Returns whether the cycle continues."""
     if not ledger.stage_begin(turn_id=turn_id, name=name):
         return True
     fail = partial(ledger.stage_fail, turn_id=turn_id, name=name)

@@ -1,4 +1,4 @@
-"""The flywheel's way to the evaluation of the service layer, in this process."""
+"""Calls the service layer's evaluation in this process."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -16,8 +16,8 @@ from protocol.trajectory.trajectories import Trajectory
 
 
 def evaluate_trials(candidate: Path, *, against: Path | None) -> Evaluation:
-    """The report on a candidate's attempts, compared with those of the revision that proposes. Raises ProgramFailed for
-    attempts that cannot be read."""
+    """The report on a candidate's attempts, compared with those of the active revision. Raises ProgramFailed for
+    unreadable attempts."""
     try:
         return evaluate_folders([candidate], against=() if against is None else [against])
     except AgentError as error:
@@ -25,8 +25,7 @@ def evaluate_trials(candidate: Path, *, against: Path | None) -> Evaluation:
 
 
 def gate_task_ids(trials: GateTrials) -> frozenset[str]:
-    """The ids of the tasks of the gate's source; empty where it has none. Raises ProgramFailed where it cannot be
-    read."""
+    """The ids of the gate source's tasks; empty without a source. Raises ProgramFailed if it cannot be read."""
     if not trials.source:
         return frozenset()
     try:
@@ -38,8 +37,8 @@ def gate_task_ids(trials: GateTrials) -> frozenset[str]:
 def write_successes(
     folders: Sequence[Path], target: Path, *, at: datetime, most: int, may: Callable[[Trajectory], bool]
 ) -> int:
-    """Write to `target` at most so many successes of each kind of task, by the verifier's word, of the attempts that
-    `may` be taken, and return how many they are. Folders that cannot be read are passed over."""
+    """Write to `target` at most this many verified successes of each kind of task, from the attempts that `may`
+    accepts. Returns how many were written. Unreadable folders are skipped."""
     whole = [folder for folder in folders if _is_readable(folder)]
     return write_selected(whole, target, at=at, most=most, may=may).counts.trajectories if whole else 0
 

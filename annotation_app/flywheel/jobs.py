@@ -1,4 +1,4 @@
-"""Turning in the background: what was asked for, what the clock says, what somebody died at."""
+"""Background jobs that run cycles: requested ones, scheduled ones, and those whose worker died."""
 
 from datetime import timedelta
 from typing import Any
@@ -14,23 +14,24 @@ from annotation_app.flywheel.services import ledger, schedule
 from annotation_app.flywheel.services.turn_files import training_copies_sweep
 
 TURN_TIME_LIMIT_SECONDS = 7 * 24 * 3600
-"""Seconds a turn may take until somebody has it go on: a week. It is in no other job's way but by its worker."""
+"""Longest run of a cycle in seconds: a week. After that a person must resume it. It occupies only its own worker."""
 
 REQUEUE_AFTER_SECONDS = 3600
-"""Seconds after which a job that was queued and never begun may have been lost, and is queued again."""
+"""Seconds after which a queued job that never started may have been lost and is queued again."""
 
 
 @app.task(name="flywheel.turn", time_limit=TURN_TIME_LIMIT_SECONDS)
 def turn_job(turn_id: str) -> None:
-    """Turn, unless another worker is at it."""
+    """Run a cycle, unless another worker runs it."""
     cache.delete(_queued_key(turn_id))
     engine.turn_run(turn_id=UUID(turn_id))
 
 
 @app.task(name="flywheel.due")
 def turns_due_job() -> None:
-    """Begin what the clock says, end what takes too long, and take up what nobody is at: the turn's lock keeps two from
-    it. One job a turn waits, however long nobody listens. What ended leaves no copies of trajectories."""
+    """Start scheduled cycles, fail those that take too long, and requeue those without a worker. The cycle's lock
+    prevents two workers on it. At most one job for each cycle is queued, even if no worker listens. Delete the
+    trajectory copies of cycles that ended."""
     schedule.turns_due()
     ledger.overlong_turns_fail(longest=timedelta(seconds=TURN_TIME_LIMIT_SECONDS))
     for turn_id in turns_running():
@@ -40,19 +41,19 @@ def turns_due_job() -> None:
 
 
 def turn_start(*, user: Any, wheel_id: int) -> TurnRow:
-    """Have a wheel turn. Raises Forbidden, NotFound and Conflict."""
+    """Start a cycle. Raises Forbidden, NotFound and Conflict."""
     turn = ledger.turn_begin(user=user, wheel_id=wheel_id)
     turn_job.delay(str(turn.pk))
     return turn_row(turn_of(turn.pk))
 
 
 def turn_requeue(*, user: Any, turn_id: UUID) -> TurnRow:
-    """Have a turn go on that failed or was cancelled. Raises Forbidden, NotFound and Conflict."""
+    """Resume a cycle that failed or was cancelled. Raises Forbidden, NotFound and Conflict."""
     ledger.turn_resume(user=user, turn_id=turn_id)
     turn_job.delay(str(turn_id))
     return turn_row(turn_of(turn_id))
 
 
 def _queued_key(turn_id: UUID | str) -> str:
-    """The key that says that a job for a turn waits."""
+    """The cache key that marks a cycle's job as queued."""
     return f"flywheel:waits:{turn_id}"

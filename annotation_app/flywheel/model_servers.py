@@ -1,5 +1,5 @@
-"""Who answers for weights while they play or are tried: a server that the turn begins for them, or a running one that
-its recipe names, which is given them. The one that people's desks ask goes on as it is."""
+"""Model servers for weights during play and trials: one that the cycle starts, or a running one that its recipe names,
+into which the weights are loaded. The server that annotators' policies use is not affected."""
 
 import shutil
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from annotation_app.operations.runtime.ports import PortAllocator
 from annotation_app.operations.runtime.served_weights import ServedWeights, record_served_weights
 
 STARTUP_TIMEOUT_SECONDS = 600
-"""Seconds that a server may take for one call: to end what it was asked, or to read weights of many gigabytes."""
+"""Timeout of one server call (seconds): to finish running requests, or to read weights of many gigabytes."""
 RELOAD_COMMAND = ("-m", "agent_backend.policy.reload")
 
 
@@ -27,29 +27,29 @@ class ServingUnavailable(ProgramFailed):
 
 
 class ServingRefused(ProgramFailed):
-    """It answers, and does not take the weights."""
+    """It answers, but refuses the weights."""
 
     code = "serving_refused"
 
 
 class ServingTaken(ProgramFailed):
-    """Somebody else gave it other weights meanwhile."""
+    """Another program loaded other weights meanwhile."""
 
     code = "serving_taken"
 
 
 class WeightsMissing(ProgramFailed):
-    """The weights do not lie where they should."""
+    """The weights are not at the expected path."""
 
     code = "weights_missing"
 
 
 @dataclass(frozen=True)
 class ModelEndpoint:
-    """Where weights answer, and what they are called there."""
+    """The address and model name of served weights."""
 
     url: str
-    """With /v1."""
+    """Address with /v1."""
     model: str
 
 
@@ -65,13 +65,13 @@ def serve_weights(
     serving: ServingSettings | None = None,
     changes: bool = False,
 ) -> Iterator[ModelEndpoint]:
-    """These weights, which are called `version`, answering while the block runs; where it `changes` them, others may
-    be given. Raises ProgramFailed where nobody answers."""
+    """Serve these weights under the name `version` while the block runs. With `changes`, other weights may be loaded.
+    Raises ProgramFailed if no server answers."""
     if serving is not None:
         weights_load(programs, serving.url, checkpoint, version, log=log)
         yield ModelEndpoint(f"{_root(serving.url)}/v1", serving.model)
         return
-    with PortAllocator() as allocator:  # the server binds its port only when it has read the weights
+    with PortAllocator() as allocator:  # the server binds its port only after reading the weights
         port = allocator.any_free()
         more = ("--threads", str(threads), "--weight-version", version, *(("--dev",) if changes else ()))
         command = serve_command(trainer_python(), checkpoint, name=name, port=port, more=more)
@@ -85,7 +85,7 @@ def serve_weights(
 
 
 def weights_load(programs: ProgramRunner, url: str, checkpoint: Path, version: str, *, log: Path) -> None:
-    """Have a running server go on with these weights. The bundled policy's starts with them again. Raises
+    """Load these weights into a running server. The bundled policy's server starts with them again. Raises
     ServingUnavailable, ServingRefused, WeightsMissing, OSError."""
     if not checkpoint.is_dir():
         raise WeightsMissing(f"There are no weights at {checkpoint}.")
@@ -100,19 +100,20 @@ def weights_load(programs: ProgramRunner, url: str, checkpoint: Path, version: s
 
 
 def weights_verify(programs: ProgramRunner, url: str, version: str, tried: Path, *, log: Path) -> None:
-    """What was tried stays only where the server still has these weights. Raises ServingUnavailable, ServingTaken."""
+    """Check that the server still has these weights; otherwise the trials are invalid. Raises ServingUnavailable,
+    ServingTaken."""
     try:
         programs.run(
             [platform_python(), *RELOAD_COMMAND, "--server", _root(url), "--version", version, "--asked"], log=log
         )
     except ProgramFailed as failed:
-        shutil.rmtree(tried, ignore_errors=True)  # nobody knows which of it these weights did
+        shutil.rmtree(tried, ignore_errors=True)  # it is unknown which attempts these weights made
         problem = classified_failure(failed, f"Who tried at {url} is not known", log)
         raise (ServingTaken(str(problem)) if isinstance(problem, ServingRefused) else problem) from None
 
 
 def classified_failure(failed: ProgramFailed, what: str, log: Path) -> ProgramFailed:
-    """Why the server was of no use, by the code that the program says at its end."""
+    """The reason of a server failure, by the code that the program prints at its end."""
     said = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
     code, _, why = (said[-1] if said else "").partition(": ")
     match code:

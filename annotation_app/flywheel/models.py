@@ -1,4 +1,4 @@
-"""The ledger: wheels, their turns stage by stage, where each sample went, and which checkpoint came of which."""
+"""The ledger: flywheels, their cycles stage by stage, the route of each sample, and the ancestry of checkpoints."""
 
 import uuid
 
@@ -15,7 +15,7 @@ from annotation_app.tasks.models import Pool
 
 
 class Wheel(models.Model):
-    """What turns: a pool whose trajectories are learned from, and how."""
+    """A flywheel: the pool whose trajectories it learns from, and its recipe."""
 
     name = models.CharField(max_length=64, unique=True)
     pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="wheels")
@@ -32,7 +32,7 @@ class Wheel(models.Model):
 
 
 class TurnState(models.TextChoices):
-    """Where a turn stands; one that is running goes on whoever dies."""
+    """The state of a cycle. One that is running continues if its worker dies."""
 
     RUNNING = "running"
     DONE = "done"
@@ -41,7 +41,7 @@ class TurnState(models.TextChoices):
 
 
 class Turn(models.Model):
-    """One turn, by the recipe as it was when it began."""
+    """One cycle, with the recipe as it was at its start."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     wheel = models.ForeignKey(Wheel, on_delete=models.PROTECT, related_name="turns")
@@ -69,7 +69,7 @@ class Turn(models.Model):
 
 
 class StageState(models.TextChoices):
-    """begun: somebody is at it, or died at it; it is done again."""
+    """begun: a worker runs it, or died while running it. It is then rerun."""
 
     BEGUN = "begun"
     DONE = "done"
@@ -77,7 +77,7 @@ class StageState(models.TextChoices):
 
 
 class Stage(models.Model):
-    """That a stage of a turn was begun, and what came of it."""
+    """A stage of a cycle that was begun, and its result."""
 
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="stages")
     name = models.CharField(max_length=10)
@@ -101,7 +101,7 @@ class Stage(models.Model):
 
 
 class Sample(models.Model):
-    """A trajectory that a wheel has taken in, once, and where it went; empty columns are of stages to come."""
+    """A trajectory that a flywheel collected, once, and its route. Empty columns belong to later stages."""
 
     wheel = models.ForeignKey(Wheel, on_delete=models.PROTECT, related_name="samples")
     turn = models.ForeignKey(Turn, on_delete=models.PROTECT, related_name="samples")
@@ -127,7 +127,7 @@ class Sample(models.Model):
 
 
 class Played(models.Model):
-    """A kind of task in a turn: how the active revision did at it, and whether reinforcement plays it."""
+    """A kind of task in a cycle: the active revision's results at it, and whether reinforcement plays it."""
 
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="played")
     kind = models.CharField(max_length=400)
@@ -144,7 +144,7 @@ class Played(models.Model):
 
 
 class Checkpoint(models.Model):
-    """Weights that a turn trained; `begun_with` says which they come of, `revision` under which name they serve."""
+    """Weights that a cycle trained. `begun_with` is their parent, `revision` the name under which they are served."""
 
     turn = models.ForeignKey(Turn, on_delete=models.PROTECT, related_name="checkpoints")
     phase = models.CharField(max_length=5)
@@ -168,8 +168,8 @@ class Checkpoint(models.Model):
 
 
 class Use(models.Model):
-    """That a checkpoint was trained on a sample: it read what its turn brought or what earlier turns had, or it
-    played a kind of task."""
+    """The use of a sample in a checkpoint's training: read as a new or earlier sample, or its kind of task was
+    played."""
 
     checkpoint = models.ForeignKey(Checkpoint, on_delete=models.CASCADE, related_name="uses")
     sample = models.ForeignKey(Sample, on_delete=models.PROTECT, related_name="uses")

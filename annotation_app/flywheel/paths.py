@@ -1,4 +1,4 @@
-"""Where everything of a turn lies, and its attempts at the gate in it."""
+"""Paths of a cycle's files and of its gate attempts."""
 
 from pathlib import Path
 from uuid import UUID
@@ -6,29 +6,29 @@ from uuid import UUID
 from django.conf import settings
 
 TURNS_FOLDER = "flywheel"
-"""Of the data folder: a folder a turn."""
+"""In the data folder: one folder for each cycle."""
 TRIALS_FOLDER = "trials"
-"""Of a turn's folder: a folder of attempts by the active revision, one by the candidate, and the report on both."""
+"""In a cycle's folder: attempts by the active revision, attempts by the candidate, and the report on both."""
 
 
 GENERAL_FOLDER = "general-data"
-"""Of the data folder: documents and conversations of other sources, for recipes made in the web app."""
+"""In the data folder: documents and conversations of other sources, for recipes made in the web app."""
 
 
 def general_data_path() -> Path:
-    """Where general data lies that recipes of the web app may name."""
+    """The folder of general data that recipes of the web app may name."""
     folder: Path = settings.ENV.data / GENERAL_FOLDER
     return folder.absolute()
 
 
 def turn_path(turn_id: UUID) -> Path:
-    """A turn's folder, by the turn's name."""
+    """A cycle's folder, by the cycle's name."""
     folder: Path = settings.ENV.data / TURNS_FOLDER / str(turn_id)
     return folder.absolute()
 
 
 def checkpoint_path(checkpoint: str) -> str:
-    """Where a checkpoint lies: one that a turn made went along when the installation was restored elsewhere."""
+    """The path of a checkpoint. One that a cycle made is found after a restore elsewhere, too."""
     parts = Path(checkpoint).parts
     if Path(checkpoint).exists() or TURNS_FOLDER not in parts:
         return checkpoint

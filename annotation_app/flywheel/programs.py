@@ -1,7 +1,7 @@
-"""The programs a turn is made of: the trainer, attempts, the policy server's reload. They end with who began them.
+"""The programs of a cycle: the trainer, rollouts, the policy server. They end with the process that started them.
 
-A turn is turned by one process at a time. The lock on its folder is handed to each program, so that a worker that
-takes the turn up never begins beside what its predecessor left running.
+Only one process runs a cycle at a time. Each program inherits the lock on the cycle's folder. So a worker that takes
+the cycle over never starts while programs of its predecessor are running.
 """
 
 import contextlib
@@ -17,12 +17,12 @@ from annotation_app.operations.install.extra_environments import TRAINER_FOLDER 
 from annotation_app.operations.runtime.child_processes import child_process
 
 POLL_SECONDS = 0.2
-"""Seconds between two looks at a program and its turn."""
+"""Seconds between checks of a program and its cycle."""
 TAIL_CHARACTERS = 2_000
 
 
 class TurnCancelled(Exception):
-    """The turn was cancelled."""
+    """The cycle was cancelled."""
 
 
 class ProgramFailed(Exception):
@@ -32,13 +32,13 @@ class ProgramFailed(Exception):
 
 
 class TrainerMissing(ProgramFailed):
-    """The trainer's environment has not been made."""
+    """The trainer's environment does not exist."""
 
     code = "trainer_missing"
 
 
 def trainer_python() -> str:
-    """The interpreter that has torch. Raises TrainerMissing."""
+    """The interpreter with torch. Raises TrainerMissing."""
     python = TRAINER / "bin" / "python"
     if not python.exists():
         raise TrainerMissing("The trainer's environment is not there; `./pilothouse flywheel` makes it.")
@@ -47,7 +47,7 @@ def trainer_python() -> str:
 
 @contextlib.contextmanager
 def turn_lock(folder: Path, *, patience: float = 0.0) -> Iterator[int | None]:
-    """The lock of a turn's folder, or None where somebody has it for longer than `patience` seconds."""
+    """The lock of a cycle's folder, or None if another process has it for longer than `patience` seconds."""
     folder.mkdir(parents=True, exist_ok=True)
     lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -68,25 +68,26 @@ def _try_lock(lock: int) -> bool:
 
 
 class ProgramRunner:
-    """Runs programs one after another, or one beside others, for one turn."""
+    """Runs programs for one cycle, in sequence or in parallel."""
 
     def __init__(self, lock: int, running: Callable[[], bool], environment: Mapping[str, str]) -> None:
         self._lock, self._running = lock, running
         self._environment = {"HF_HUB_OFFLINE": "1", **environment}
 
     def ignoring_cancellation(self) -> "ProgramRunner":
-        """The same, for what is still to be done once the turn was cancelled."""
+        """A runner for work that remains after the cycle was cancelled."""
         return ProgramRunner(self._lock, lambda: True, self._environment)
 
     def run(self, command: Sequence[str], *, log: Path) -> str:
-        """Its standard output's last line. Raises ProgramFailed, and TurnCancelled where the turn was cancelled."""
+        """Run a program and return the last line of its standard output. Raises ProgramFailed, and TurnCancelled if the
+        cycle was cancelled."""
         with self.background(command, log=log) as process:
             self.wait_until(process, lambda: False, log=log)
         return last_line(log)
 
     def wait_until(self, process: "subprocess.Popen[bytes]", done: Callable[[], bool], *, log: Path) -> None:
-        """Returns when something is done, or the process has ended well. Raises ProgramFailed where it ended with an
-        error, and Halted where the turn was cancelled."""
+        """Return when the condition holds, or when the process has ended successfully. Raises ProgramFailed if it ended
+        with an error, and TurnCancelled if the cycle was cancelled."""
         while not done() and process.poll() is None:
             if not self._running():
                 raise TurnCancelled
@@ -98,7 +99,7 @@ class ProgramRunner:
 
     @contextlib.contextmanager
     def background(self, command: Sequence[str], *, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
-        """A program that runs while the block does; what it says of errors is added to `log`."""
+        """Run a program while the block runs. Its error output is appended to `log`."""
         log.parent.mkdir(parents=True, exist_ok=True)
         with (
             log.open("ab") as stderr,
@@ -111,7 +112,7 @@ class ProgramRunner:
 
 
 def last_line(log: Path) -> str:
-    """Of the standard output of the program with this log."""
+    """The last line of the program's standard output, from this log."""
     stdout = log.with_suffix(".out").read_text(errors="replace").strip()
     return stdout.splitlines()[-1] if stdout else ""
 

@@ -1,4 +1,4 @@
-"""How a wheel turns: what it collects, from when on a sample passes, what is trained, and what is tried at the gate."""
+"""The recipe of a flywheel: what it collects, when a sample passes, what is trained, and what the gate tries."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,20 +17,20 @@ PoolName = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$")
 ]
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=r"^[^\x00-\x1f]+$")]
-"""A file or folder of the machine that trains."""
+"""A file or folder on the training machine."""
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class GeneralData(FrozenModel):
-    """Data that is not of this platform: documents or conversations, as `trainer ct` reads them."""
+    """Data from outside this platform: documents or conversations, as `trainer ct` reads them."""
 
     kind: Literal["documents", "chats"]
     paths: Annotated[tuple[PathText, ...], Field(min_length=1, max_length=20)]
 
 
 class MixShares(FrozenModel):
-    """Of which tokens something is trained: what this turn brought, what earlier turns brought, what reinforcement of
-    earlier turns played with success, general data."""
+    """The shares of tokens in a training: new samples of this cycle, samples of earlier cycles, successful
+    reinforcement attempts of earlier cycles, general data."""
 
     fresh: Share
     earlier: Share
@@ -45,8 +45,8 @@ class MixShares(FrozenModel):
         own: Sequence[Path] = (),
         general: Mapping[str, GeneralData],
     ) -> dict[str, Any]:
-        """The `sources` of `trainer ct`; a source that holds nothing gives its share to the others. Empty where no
-        trajectory is among them: general data alone is no turn."""
+        """The `sources` of `trainer ct`. An empty source gives its share to the others. Empty if no trajectory is among
+        them, because a cycle needs more than general data."""
         agent = {
             name: {"kind": "trajectories", "paths": [*map(str, folders)], "share": share}
             for name, folders, share in (
@@ -67,14 +67,14 @@ class MixShares(FrozenModel):
 
 
 def server_root(address: str) -> str:
-    """A model server's address as it is compared: without /v1."""
+    """A model server's address in the form for comparison: without /v1."""
     return address.lower().rstrip("/").removesuffix("/v1").rstrip("/")
 
 
 OWN_SETTINGS = frozenset(
     {"checkpoint", "out", "updates", "sources", "folders", "inbox", "dialect", "prompt", "attempts"}
 )
-"""What the cycle itself tells the trainer."""
+"""Settings that the cycle itself passes to the trainer."""
 
 
 def _trainer_settings(settings: JsonObject) -> JsonObject:
@@ -87,19 +87,19 @@ TrainerSettings = Annotated[JsonObject, AfterValidator(_trainer_settings)]
 
 
 class LikelihoodTraining(FrozenModel):
-    """One training by likelihood: how long, of which mix, and the trainer's other settings."""
+    """One likelihood training: its length, its mix, and other trainer settings."""
 
     by: Literal["ct", "nano"] = "ct"
-    """The trainer's command: `ct` learns the words of whoever acted; `nano`, the bundled policy's own stage, learns the
-    acts and says what that policy says of them, beside screens that it draws itself."""
+    """The trainer's command. `ct` learns the actor's words. `nano`, the bundled policy's own stage, learns the acts in
+    that policy's wording, together with screens that it draws itself."""
     updates: Annotated[int, Field(ge=1, le=1_000_000)]
     shares: MixShares
     every: Annotated[int, Field(ge=1, le=1_000)] = 1
-    """In every which turn it is done."""
+    """It runs in every nth cycle."""
     corrections: Weighting = "none"
-    """How people's corrections weigh beside steps of the policy that they accepted. interventions: as much as all else
-    (IWR); shares: half of all, steps that led to one next to nothing (Sirius); classes: ten times as much, steps that
-    led to one a tenth."""
+    """How people's corrections are weighted against policy steps that they accepted. interventions: as much as
+    everything else (IWR). shares: half of the total, steps that led to one almost nothing (Sirius). classes: ten times
+    as much, steps that led to one a tenth."""
     settings: TrainerSettings = {}
 
     @model_validator(mode="after")
@@ -110,49 +110,48 @@ class LikelihoodTraining(FrozenModel):
 
 
 class PreferenceTraining(FrozenModel):
-    """Training by what people preferred: what was done above the candidates that they corrected, and above or below
-    those that they marked. It begins with the weights that imitation made, and learns from the trajectories that may be
-    imitated."""
+    """Preference training: executed actions against the candidates that people corrected or marked. It starts from the
+    weights of imitation, and learns from trajectories that may be imitated."""
 
     algorithm: Literal["dpo", "kto"] = "dpo"
-    """`dpo` compares two replies at one step; `kto` takes each reply as good or bad."""
+    """`dpo` compares two replies at one step; `kto` treats each reply as good or bad."""
     updates: Annotated[int, Field(ge=1, le=1_000_000)]
     every: Annotated[int, Field(ge=1, le=1_000)] = 1
-    """In every which turn it is done."""
+    """It runs in every nth cycle."""
     choices: Annotated[tuple[PreferenceSource, ...], Field(min_length=1, max_length=4)] = (
         "override",
         "takeover",
         "mark",
     )
-    """What a preference follows from. To accept one candidate says little against the others."""
+    """The decisions that express a preference. Accepting one candidate says little against the others."""
     earlier: bool = True
-    """Whether what people preferred in earlier turns is learned from again."""
+    """Whether to learn again from preferences of earlier cycles."""
     settings: TrainerSettings = {}
 
 
 class RolloutSettings(FrozenModel):
-    """Attempts on the bridge's machines: at the kinds of task that are worth playing, of a suite or of a pool."""
+    """Attempts on the bridge's machines, at kinds of task of a suite or a pool that are worth playing."""
 
     source: Literal["suite", "pool"] = "suite"
-    """`pool`: a pool's tasks, on the pool's machines, whatever they are made of."""
+    """`pool`: a pool's tasks on the pool's machines, of any kind."""
     suite: Annotated[str, StringConstraints(max_length=100, pattern=r"^[a-z0-9_-]*$")] = ""
     levels: Annotated[tuple[Annotated[int, Field(ge=1, le=100)], ...], Field(max_length=20)] = ()
-    """Of the suite's tasks; none: every level."""
+    """Levels of the suite's tasks; none: every level."""
     pool: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100, pattern=r"^[^\x00-\x1f]*$")] = ""
-    """Whose tasks are played, by name; empty: the flywheel's own pool."""
+    """The pool whose tasks are played, by name; empty: the flywheel's own pool."""
     first_seed: Annotated[int, Field(ge=0)] = 0
     pages: Annotated[int, Field(ge=1, le=1_000_000)]
-    """How many seeds there are to play at; updates go through them, and after the last the first comes again."""
+    """The number of seeds to play. Updates iterate over them and wrap around."""
     seeds: Annotated[int, Field(ge=1, le=10_000)] = 8
-    """Of each task, in an update; `pages` is a multiple of it."""
+    """Pages of each task in an update; `pages` is a multiple of it."""
     group: Annotated[int, Field(ge=1, le=64)] = 1
-    """Attempts at each page; GRPO compares them, so it needs some."""
+    """Attempts at each page. GRPO compares them, so it needs several."""
     parallel: Annotated[int, Field(ge=1, le=64)] = 1
     judges: bool = False
-    """Whether the pool's judges decide rewards where a task has no verifier."""
+    """Whether the pool's judges decide rewards for tasks without a verifier."""
     ahead: Annotated[int, Field(ge=0, le=4)] = 1
-    """How many updates may be played beyond the one that the trainer learns or waits for; 0: they take turns.
-    Apart from attempts that take long, the weights that played are at most so many updates old when it learns."""
+    """How many updates play may run ahead of the trainer; 0: they alternate. Except for long attempts, the weights that
+    played are at most this many updates old at training time."""
     threads: Annotated[int, Field(ge=1, le=256)] = 1
     size: Annotated[str, StringConstraints(pattern=r"^(\d{2,4}x\d{2,4})?$")] = ""
 
@@ -169,22 +168,22 @@ class RolloutSettings(FrozenModel):
         return self
 
     def suite_kinds(self, kinds: Sequence[str]) -> tuple[str, ...]:
-        """Those of these kinds of task that are the suite's, at the levels that are played."""
+        """The kinds among these that belong to the suite, at the levels that are played."""
         own = (kind for kind in dict.fromkeys(kinds) if kind.startswith(f"{self.suite}/"))
         return tuple(kind for kind in own if not self.levels or kind_level(kind) in self.levels)
 
 
 class ReinforcementTraining(FrozenModel):
-    """Training by reward: at what `play` says, or, with `world` `lights` in the settings, the trainer plays by itself;
-    else players of somebody's own fill its inbox."""
+    """Reinforcement training: on what `play` specifies, or, with `world` `lights` in the settings, the trainer plays by
+    itself. Otherwise external players fill its inbox."""
 
     algorithm: Literal["ppo", "grpo"] = "grpo"
     updates: Annotated[int, Field(ge=1, le=1_000_000)]
     every: Annotated[int, Field(ge=1, le=1_000)] = 1
     between: tuple[Share, Share] = (0.1, 0.9)
-    """A task is worth playing where the active revision's success rate lies between these."""
+    """A task is worth playing if the active revision's success rate is between these."""
     attempts: Annotated[int, Field(ge=1)] = 1
-    """How many attempts must be known for a rate."""
+    """How many attempts a rate needs."""
     play: RolloutSettings | None = None
     settings: JsonObject = {}
 
@@ -198,46 +197,47 @@ class ReinforcementTraining(FrozenModel):
 
 
 class Specialists(FrozenModel):
-    """Imitation apart for each pool, from the same weights; at the end the weights are interpolated."""
+    """Separate imitation for each pool, from the same weights. The resulting weights are interpolated."""
 
     weights: Literal["equal", "samples"] = "equal"
-    """How much of each specialist is merged: the same, or by its number of new samples."""
+    """Merge weight of each specialist: equal, or by its number of new samples."""
 
 
 SEEDED_SUITES = frozenset({"drills", "games", "made_games", "sites"})
-"""Suites whose seeds each make another page, as many as one likes. A seed of the desktop, phone and terminal suites is
-one more attempt at the same task, MiniWoB++ has 200 seeds, and 50 seeds of `questions` share a wiki."""
+"""Suites in which each seed makes another page, without limit. In desktop, phone and terminal suites a seed is one more
+attempt at the same task. MiniWoB++ has 200 seeds, and 50 seeds of `questions` share a wiki."""
 
 
 class GateTrials(FrozenModel):
-    """What a candidate and the active revision try at the gate, with the same seeds: tasks of the bridge's suites or of
-    a file, or the trainer's toy world."""
+    """What the candidate and the active revision try at the gate, with the same seeds: tasks of the bridge's suites or
+    of a file, or the trainer's toy world."""
 
     world: Literal["bridge", "toy"]
     suite: Annotated[str, StringConstraints(max_length=100, pattern=r"^[a-z0-9_-]*$")] = ""
     tasks: tuple[Annotated[str, StringConstraints(max_length=100, pattern=r"^[a-z0-9_-]+$")], ...] = ()
-    """Of the suite or the source, by name; none: all of them."""
+    """Tasks of the suite or the source, by name; none: all of them."""
     source: Annotated[str, StringConstraints(max_length=500, pattern=r"^[^\x00-\x1f]*$")] = ""
-    """In place of the suite: a file, a folder or an archive of tasks, where the cycle runs.
+    """In place of the suite: a file, a folder or an archive of tasks on the machine that runs the cycle.
 
     See docs/guides/researcher/tasks.md."""
     image: Annotated[str, StringConstraints(max_length=100, pattern=r"^[a-z0-9_.:-]*$")] = ""
-    """The machines of a source; empty: those of its tasks' platforms."""
+    """The machine image for a source; empty: chosen by its tasks' platforms."""
     first_seed: Annotated[int, Field(ge=0)] = 1_000_000
     seeds: Annotated[int, Field(ge=1, le=10_000)] = 20
     fresh_pages: bool = False
-    """Whether each cycle tries the seeds after those that earlier cycles tried, of a suite whose seeds make other
-    pages. No page is tried in two cycles then, so later cycles may learn from the attempts at it. Else all cycles try
-    the same pages, and compare, unless one has had fresh pages."""
+    """Whether each cycle tries the seeds after those of earlier cycles, in a suite whose seeds make other pages. Then
+    no page is tried in two cycles, and later cycles may learn from the attempts at it. Otherwise all cycles try the
+    same pages and can be compared, unless one had fresh pages."""
     parallel: Annotated[int, Field(ge=1, le=64)] = 1
     threads: Annotated[int, Field(ge=1, le=256)] = 1
-    """Of the processor, for the server of who tries: several wait for each other where much else is running."""
+    """Of the processor, for the server of the weights that are tried. Several slow each other down on a busy
+    machine."""
     size: Annotated[str, StringConstraints(pattern=r"^(\d{2,4}x\d{2,4})?$")] = ""
     temperature: Annotated[float, Field(ge=0, le=2)] = 1.0
 
     @property
     def seeded_suite(self) -> str:
-        """The suite that is tried, as its tasks name it, where each of its seeds makes another page; else empty."""
+        """The suite that is tried, as its tasks name it, if each of its seeds makes another page; else empty."""
         suite = "toy" if self.world == "toy" else self.suite
         return suite if suite == "toy" or suite in SEEDED_SUITES else ""
 
@@ -247,9 +247,9 @@ class GateTrials(FrozenModel):
         return self.fresh_pages and self.seeded_suite != ""
 
     def after(self, earlier: Sequence["GateTrials"], learned: int = 0) -> "GateTrials":
-        """What the next gate of a flywheel tries. Once one of its gates had fresh pages, each begins behind all seeds
-        of the suite that earlier gates tried and behind those that cycles learned from, whose end is `learned`: an
-        earlier setting may have let any of them be learned from."""
+        """The trials of a flywheel's next gate. Once one of its gates had fresh pages, each begins after all seeds of
+        the suite that earlier gates tried, and after those that cycles learned from, whose end is `learned`. Earlier
+        settings may have permitted learning from any of them."""
         stepping = any(one.tries_fresh_pages for one in (self, *earlier))
         first = self.first_seed
         if stepping and self.seeded_suite:
@@ -258,8 +258,8 @@ class GateTrials(FrozenModel):
         return self.model_copy(update={"first_seed": first, "fresh_pages": self.tries_fresh_pages})
 
     def holds(self, suite: str | None, seed: int | None) -> bool:
-        """Whether an attempt was at a page of the gate, or at one that a later cycle's gate will try: it is not learned
-        from."""
+        """Whether an attempt was at a page of the gate, or at one that a later cycle's gate will try. It is then
+        excluded from training."""
         of = "toy" if self.world == "toy" else self.suite
         if not of or suite != of or seed is None or seed < self.first_seed:
             return False
@@ -277,39 +277,40 @@ class GateTrials(FrozenModel):
 
 
 class ServingSettings(FrozenModel):
-    """A running model server that is given the weights which play or are tried, one set after the other."""
+    """A running model server into which the weights that play or are tried are loaded, one set after the other."""
 
     url: Address
-    """With or without /v1. It lets its weights be changed, and finds the turns' folders where the turn does."""
+    """With or without /v1. It permits changing its weights, and sees the cycles' folders at the same paths as the
+    cycle."""
     model: ModelName
-    """What it calls the model."""
+    """Its name for the model."""
 
 
 class Recipe(FrozenModel):
-    """All a turn is told."""
+    """All settings of a cycle."""
 
     policy: Name
-    """Whose revisions it makes; the pool's active one is where it begins."""
+    """The policy whose revisions it makes. The pool's active revision is the starting point."""
     pools: Annotated[tuple[PoolName, ...], Field(max_length=20)] = ()
-    """Further pools whose trajectories are learned from, by name. A revision is promoted in all of these pools that the
-    policy proposes in, or in none."""
+    """Further pools whose trajectories are learned from, by name. A revision is promoted in all of these pools where
+    the policy proposes, or in none."""
     specialists: Specialists | None = None
-    """Whether each pool's imitation is trained apart; none: one training learns from all pools."""
+    """Settings for separate imitation of each pool; none: one training learns from all pools."""
     dialect: DialectName = "ui_tars_1_5"
     start: PathText
-    """The checkpoint where the active revision names none."""
+    """The initial checkpoint if the active revision names none."""
     most: Annotated[int, Field(ge=1, le=100_000)] = 5_000
-    """Trajectories of a turn."""
+    """Most trajectories in a cycle."""
     least: Annotated[int, Field(ge=0, le=100_000)] = 1
-    """With fewer new ones the clock begins no turn."""
+    """With fewer new ones the schedule starts no cycle."""
     accepted_only: bool = False
-    """Whether a reviewer must have accepted what is collected."""
+    """Whether only work that a reviewer accepted is collected."""
     replay: bool = False
-    """Whether each trajectory that nobody has checked is done again on a machine."""
+    """Whether each unchecked trajectory is replayed on a machine."""
     judge: bool = False
-    """Whether the pool's judges are asked about what they have not judged."""
+    """Whether the pool's judges are run on what they have not judged."""
     passes: Share = 0.5
-    """The value from which on a sample is worth imitating."""
+    """The lowest value of a sample for imitation."""
     general: dict[str, GeneralData] = {}
     ct: LikelihoodTraining | None = None
     sft: LikelihoodTraining | None = None
@@ -317,11 +318,11 @@ class Recipe(FrozenModel):
     rl: ReinforcementTraining | None = None
     trials: GateTrials
     serving: ServingSettings | None = None
-    """Who answers for what plays and is tried; none: a server on the processor, which the turn begins."""
+    """The server of what plays and is tried; none: a server on the CPU, which the cycle starts."""
     server: Annotated[str, StringConstraints(max_length=500, pattern=r"^(https?://[^\x00-\x20]+)?$")] = ""
-    """The policy server that is given the new weights, without /v1; empty: somebody else sees to that."""
+    """The policy server into which new weights are loaded, without /v1; empty: this is done outside the flywheel."""
     activate: bool = True
-    """Whether a revision that passes the pool's gate proposes at once."""
+    """Whether a revision that passes the pool's gate is activated at once."""
 
     @model_validator(mode="after")
     def _trains(self) -> "Recipe":

@@ -18,50 +18,51 @@ from protocol.training.inbox import REASONS_FILE, REJECTED_FOLDER, SHORTAGE_FILE
 from protocol.trajectory.tasks import kind_level
 
 TRAINER_TIMEOUT_SECONDS = 30 * 86_400
-"""Seconds that the trainer waits for attempts of which the player knows whether they come; its end ends the trainer."""
+"""Seconds that the trainer waits for attempts. The player ends the trainer itself when none will come."""
 
 
 @dataclass(frozen=True)
 class RolloutPlan:
-    """Who plays what. `run` is the trainer's folder of checkpoints, `inbox` the one it takes attempts from."""
+    """Which model plays what. `run` is the trainer's folder of checkpoints, `inbox` the folder from which it reads
+    attempts."""
 
     play: RolloutSettings
     tasks: tuple[str, ...]
-    """Kinds of the suite's tasks, or ids of those of `source`."""
+    """Kinds of the suite's tasks, or ids of tasks of `source`."""
     bridge: str
     policy: str
     dialect: str
     memory: dict[str, object]
     temperature: float
-    """At which the trainer says that replies are drawn."""
+    """Sampling temperature that the trainer assumes for replies."""
     turn: int
     updates: int
     run: Path
     inbox: Path
     prompt: PromptTemplate | None = None
-    """In place of the dialect's own."""
+    """Prompt in place of the dialect's own."""
     serving: ServingSettings | None = None
-    """The server that answers; none: one that is begun for it."""
+    """The server to use; none: one is started for it."""
     source: Path | None = None
     """A file with the tasks of a pool, in place of the suite."""
     image: str = ""
-    """The pool's machines."""
+    """The image of the pool's machines."""
     judges: Path | None = None
-    """A file with the judges that decide rewards where there is no verifier."""
+    """A file with the judges that decide rewards for tasks without a verifier."""
 
     @property
     def attempts(self) -> int:
-        """Of an update."""
+        """Number of attempts in an update."""
         return len(self.tasks) * self.play.seeds * self.play.group
 
     @property
     def trainer_settings(self) -> dict[str, JsonValue]:
-        """What the trainer needs to know of it."""
+        """Settings of the trainer for this plan."""
         return {"attempts": self.attempts, "patience": TRAINER_TIMEOUT_SECONDS}
 
     @property
     def start_at(self) -> int:
-        """The page at which a cycle begins. Cycles and updates go through all pages in order."""
+        """The page at which a cycle begins. Cycles and updates iterate over all pages in order."""
         return (self.turn - 1) * self.updates * self.play.seeds % self.play.pages
 
     def _task_words(self) -> list[str]:
@@ -72,7 +73,7 @@ class RolloutPlan:
         return words + [word for kind in self.tasks for word in ("--kind", kind)]
 
     def command(self, server: ModelEndpoint) -> list[str]:
-        """The command that plays on this server until the last update is learned. Run again, it resumes."""
+        """The command that plays on this server until the last update is learned. When rerun, it resumes."""
         play = self.play
         what = self._task_words()
         what += ["--size", play.size] if play.size else []
@@ -95,7 +96,7 @@ class RolloutPlan:
             "--model": server.model,
             "--policy": self.policy,
             "--dialect": self.dialect,
-            "--revision": f"turn-{self.turn}",  # the server says which weights drew each token
+            "--revision": f"turn-{self.turn}",  # the server reports which weights sampled each token
         }
         words = [str(word) for option in stream.items() for word in option]
         return [platform_python(), "-m", "agent_backend.rollout", "--bridge", self.bridge, *what, *words]
@@ -104,7 +105,7 @@ class RolloutPlan:
 def train_on_rollouts(
     programs: ProgramRunner, learn: Sequence[str], plan: RolloutPlan, *, threads: int, log: Path
 ) -> str:
-    """What the trainer says at its end, all its updates learned; ended at any moment and begun again it goes on.
+    """Run the training with its rollouts, and return the trainer's last line. After an interruption, a rerun resumes.
 
     Raises ProgramFailed, TurnCancelled.
     """
@@ -141,7 +142,7 @@ def _play_until_learned(
 
 
 def count_refused(inbox: Path) -> dict[str, int]:
-    """How many attempts the trainer set aside, by the reason's code."""
+    """How many attempts the trainer rejected, by error code."""
     refused = Counter[str]()
     for reasons in (inbox / REJECTED_FOLDER).glob(f"*/{REASONS_FILE}"):
         refused.update(json.loads(reasons.read_text()))

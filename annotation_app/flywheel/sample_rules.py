@@ -1,4 +1,5 @@
-"""What a sample is worth, from all that was said of it, and where it goes then. Pure: each is kept with the sample."""
+"""Rules for a sample's value and its route, from all verdicts on it. Pure functions; their results are stored with the
+sample."""
 
 from typing import Annotated, Literal
 
@@ -9,22 +10,22 @@ from protocol.base import FrozenModel
 
 By = Literal["review", "verifier", "outcome", "judge", "nobody"]
 REFUSALS = ("returned", "rejected")
-"""Reviews that say no."""
+"""Rejecting reviews."""
 
 
 class Grounds(FrozenModel):
-    """What is known of how an attempt ended. Each is kept with the sample, also those that did not count."""
+    """All verdicts on an attempt. Each is stored with the sample, including those that did not count."""
 
     review: Literal["pending", "accepted", "returned", "rejected"] = "pending"
     verifier: bool | None = None
     outcome: str = ""
-    """What the annotator called it."""
+    """The annotator's outcome."""
     judge: Annotated[float, Field(ge=0, le=1)] | None = None
-    """The score of the newest judging model that said something."""
+    """The score of the newest judge model that gave one."""
 
 
 class Value(FrozenModel):
-    """What it is worth, 0 to 1, and by whose word; None where nobody can tell. `contested`: another one disagrees."""
+    """The value, 0 to 1, and its source; None if unknown. `contested`: another verdict disagrees."""
 
     value: float | None
     by: By
@@ -32,7 +33,8 @@ class Value(FrozenModel):
 
 
 def value_of(grounds: Grounds) -> Value:
-    """A reviewer's no, then the verifier, then a reviewer's yes to what the annotator said, the annotator, a judge."""
+    """In this order: a reviewer's rejection, the verifier, a reviewer's acceptance of the annotator's outcome, the
+    annotator, a judge."""
     told = _told(grounds)
     if told is None:
         return Value(value=None, by="nobody")
@@ -54,7 +56,7 @@ def _told(grounds: Grounds) -> tuple[By, float] | None:
 
 
 def _of_outcome(outcome: str) -> float | None:
-    """An attempt at what cannot be done, or that broke off, says nothing of how well it was done."""
+    """An infeasible or aborted attempt says nothing about how well the task was done."""
     return {"success": 1.0, "failure": 0.0}.get(outcome)
 
 
@@ -72,29 +74,29 @@ Reason = Literal[
 
 
 class RoutingInput(FrozenModel):
-    """What routing looks at."""
+    """Input of the routing decision."""
 
     value: float | None
     turned_down: bool = False
-    """A reviewer said no."""
+    """Whether a reviewer rejected it."""
     executable: bool | None = None
-    """Whether its acts could be done again; None where nobody tried."""
+    """Whether its acts could be replayed; None if not tried."""
     duplicate: bool = False
     held_out: bool = False
-    """At a task that the gate tries."""
+    """Whether its task is one that the gate tries."""
     withdrawn: bool = False
 
 
 class RoutingDecision(FrozenModel):
-    """Where, and why."""
+    """The route and the reason."""
 
     route: Route
     reason: Reason
 
 
 def decide_route(subject: RoutingInput, *, passes: float) -> RoutingDecision:
-    """Imitated where it passes, else read in continued pre-training; what would mislead, or says nothing new, is left
-    out."""
+    """Imitate samples that pass, and use others for continued pre-training. Leave out samples that would mislead or add
+    nothing new."""
     left_out: dict[Reason, bool] = {
         "withdrawn": subject.withdrawn,
         "held_out": subject.held_out,
@@ -116,6 +118,6 @@ def decide_route(subject: RoutingInput, *, passes: float) -> RoutingDecision:
 
 
 def is_worth_playing(rule: ReinforcementTraining, *, succeeded: int, attempts: int) -> bool:
-    """Whether reinforcement at a kind of task can teach anything: it is neither always done nor never."""
+    """Whether reinforcement can learn from a kind of task: it succeeds sometimes, but not always."""
     low, high = rule.between
     return attempts >= rule.attempts and low <= succeeded / attempts <= high

@@ -1,4 +1,4 @@
-"""What is shown of wheels, turns, samples and checkpoints."""
+"""Schemas of flywheels, cycles, samples and checkpoints."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -20,13 +20,14 @@ from protocol.trajectory.trajectories import Outcome
 StageName = Literal["collect", "check", "value", "route", "mix", "train", "gate", "register", "refresh"]
 Phase = Literal["ct", "sft", "merge", "pref", "rl"]
 Source = Literal["fresh", "earlier", "played"]
-"""How a checkpoint was trained on a sample: it read what its turn brought or earlier ones had, or played its task."""
+"""How a sample was used in a checkpoint's training: as a new sample, as one of an earlier cycle, or by playing its
+task."""
 Side = Literal["active", "candidate"]
-"""Whose attempts at the gate: those of the revision that proposed as the turn began, or of what the turn made."""
+"""The side of a gate attempt: the revision that was active when the cycle began, or the candidate."""
 
 
 class StageOut(FrozenModel):
-    """How a stage stands; `result` is what it counted."""
+    """The state of a stage; `result` holds its counts."""
 
     name: StageName
     state: Literal["begun", "done", "failed"]
@@ -39,7 +40,7 @@ class StageOut(FrozenModel):
 
 
 class RouteCounts(FrozenModel):
-    """How many samples went where; those still on their way are in none."""
+    """How many samples took each route. Samples without a route yet are not counted."""
 
     sft: int
     ct: int
@@ -47,29 +48,29 @@ class RouteCounts(FrozenModel):
 
 
 class PeopleTime(FrozenModel):
-    """What people did at the desk in the episodes that a cycle took in, and what its gate gained after it."""
+    """People's work in the episodes that a cycle collected, and the gain at its gate."""
 
     episodes: int
     hours: float
-    """From the episodes' beginnings to their ends, added up, pauses included."""
+    """Total time from the episodes' beginnings to their ends, pauses included."""
     judged: int
-    """Steps that people decided where a policy had proposed."""
+    """Steps that people decided with proposals available."""
     corrected: int
     """Of these, overrides and takeovers."""
     gain: float | None
-    """Success rate of the candidate at the tasks of the gate that both tried, less that of the active revision."""
+    """Success rate of the candidate minus that of the active revision, at the gate tasks that both tried."""
     gain_per_hour: float | None
     """None for less than six minutes."""
 
 
 class TurnRow(FrozenModel):
-    """A turn: its stages, what went where, what was decided. Rates are None while nobody tried."""
+    """A cycle: its stages, routes and decisions. Rates are None without trials."""
 
     id: UUID
     number: int
     state: Literal["running", "done", "failed", "cancelled"]
     unheard: bool
-    """It is to go on, and no worker is heard that takes turns."""
+    """Whether it is to continue, but no worker for cycles is alive."""
     by_clock: bool
     requested_by: str
     created_at: datetime
@@ -77,33 +78,33 @@ class TurnRow(FrozenModel):
     stages: tuple[StageOut, ...]
     routes: RouteCounts
     active: str
-    """Who proposed as it began."""
+    """The active revision at its start."""
     revision: str
-    """What it made; empty before it is registered."""
+    """The revision that it made; empty before registration."""
     success: Rate | None
     """At the gate's tasks."""
     success_before: Rate | None
-    """Of the active revision, at those of them that both tried."""
+    """The active revision's rate, at those tasks that both tried."""
     gain: float | None
-    """By how much the candidate's rate is higher at the tasks that both tried; None where only one tried."""
+    """The candidate's rate minus the active revision's, at the tasks that both tried; None if only one tried."""
     overridden: Rate | None
     """How often people overrode its revision in the pool."""
     people: PeopleTime | None
-    """None where the cycle took in no episode of a person."""
+    """None if the cycle collected no episode of a person."""
     passed: bool | None
     reasons: tuple[GateReason, ...]
 
 
 class WheelChange(FrozenModel):
-    """A flywheel's recipe, and how often the schedule begins a cycle; None: never."""
+    """A flywheel's recipe, and how often the schedule starts a cycle; None: never."""
 
     recipe: Recipe
     every_hours: Annotated[int, Field(ge=1, le=24 * 365)] | None = None
 
 
 class WheelIn(WheelChange):
-    """A flywheel to make: its name, and the pool whose trajectories it learns from. With `by_need` that pool gives its
-    tasks by need from now on, instead of in order."""
+    """A flywheel to create: its name, and the pool whose trajectories it learns from. With `by_need` that pool selects
+    its tasks by need from now on, instead of in order."""
 
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64, pattern=NAME)]
     pool: Annotated[int, Field(ge=1, le=2**31 - 1)]
@@ -111,7 +112,7 @@ class WheelIn(WheelChange):
 
 
 class WheelOut(FrozenModel):
-    """A wheel and its turns, the newest first."""
+    """A flywheel and its cycles, newest first."""
 
     id: int
     name: str
@@ -122,7 +123,7 @@ class WheelOut(FrozenModel):
 
 
 class PlayedOut(FrozenModel):
-    """A kind of task, how the active revision did at it, and whether reinforcement plays it."""
+    """A kind of task, the active revision's results at it, and whether reinforcement plays it."""
 
     kind: str
     rate: Rate | None
@@ -130,7 +131,7 @@ class PlayedOut(FrozenModel):
 
 
 class CheckpointOut(FrozenModel):
-    """Weights a turn trained."""
+    """Weights that a cycle trained."""
 
     id: int
     turn: int
@@ -142,17 +143,17 @@ class CheckpointOut(FrozenModel):
     begun_with: str
     parent: int | None
     parts: tuple[int, ...]
-    """The specialists it was merged of."""
+    """The specialists that were merged into it."""
     revision: str
     fresh: int
-    """Samples of its own turn it was trained on."""
+    """Samples of its own cycle that it was trained on."""
     earlier: int
     played: int
-    """Samples of its own turn whose kind of task it played."""
+    """Samples of its own cycle whose kind of task it played."""
 
 
 class CheckpointRegistration(FrozenModel):
-    """The revision as which a checkpoint is registered, and where it is served."""
+    """The revision name for a checkpoint, and its server."""
 
     revision: Name
     base_url: Annotated[Address, StringConstraints(min_length=1)]
@@ -160,15 +161,15 @@ class CheckpointRegistration(FrozenModel):
 
 
 class RegisteredCheckpoint(FrozenModel):
-    """The number of a checkpoint's revision; `new` is False where the very same one was there."""
+    """The number of a checkpoint's revision; `new` is False if an identical one existed."""
 
     revision: int
     new: bool
 
 
 class Curve(FrozenModel):
-    """A training, update by update: each figure has as many values as there are updates. A value is None where the
-    trainer wrote no such figure, or one that is no number."""
+    """A training, update by update. Each figure has one value for each update. A value is None if the trainer did not
+    write it, or if it is not a finite number."""
 
     phase: Phase
     domain: str
@@ -178,28 +179,28 @@ class Curve(FrozenModel):
 
 
 class TurnOut(FrozenModel):
-    """A turn in detail."""
+    """A cycle in detail."""
 
     wheel: str
     pool: str
     recipe: Recipe
     row: TurnRow
     last: bool
-    """Whether it is its wheel's last: only then it goes on after it broke off."""
+    """Whether it is the last of its flywheel. Only then it can be resumed."""
     compared: tuple[TaskChange, ...]
-    """The gate's tasks under the active revision and under what the turn made, worst first; empty while nobody tried,
-    and where nobody proposed before."""
+    """The gate's tasks under the active revision and under the candidate, worst first. Empty without trials, and if no
+    revision was active before."""
     evaluation: int | None
     """The number of the report that its gate registered."""
     checkpoints: tuple[CheckpointOut, ...]
     played: tuple[PlayedOut, ...]
     curves: tuple[Curve, ...]
     folder: str
-    """Where the trainings are, with their TensorBoard files; empty before the first began."""
+    """The folder of the trainings, with their TensorBoard files; empty before the first began."""
 
 
 class SampleOut(FrozenModel):
-    """A sample, what was said of it, where it went and why."""
+    """A sample, its verdicts, its route and the reason."""
 
     id: int
     episode: UUID
@@ -214,14 +215,14 @@ class SampleOut(FrozenModel):
 
 
 class SamplePage(FrozenModel):
-    """A page of a turn's samples, in the order they came; `next` asks for the following one."""
+    """A page of a cycle's samples, in order of collection; `next` is the cursor of the following one."""
 
     items: tuple[SampleOut, ...]
     next: int | None
 
 
 class LearnedCheckpoint(FrozenModel):
-    """A checkpoint that a trajectory taught: itself, by its kind of task (`played`), or by one it comes of
+    """A checkpoint that learned from a trajectory: directly, by its kind of task (`played`), or through an ancestor
     (`inherited`)."""
 
     checkpoint: CheckpointOut
@@ -230,7 +231,7 @@ class LearnedCheckpoint(FrozenModel):
 
 
 class TrajectoryLineage(FrozenModel):
-    """A trajectory as a wheel took it in, and the checkpoints that learned from it."""
+    """A trajectory as a flywheel collected it, and the checkpoints that learned from it."""
 
     wheel: str
     turn: int
@@ -248,7 +249,7 @@ class UseOut(FrozenModel):
 
 
 class CheckpointLineage(FrozenModel):
-    """A checkpoint, those it comes of, the newest first, and a page of what it was itself trained on."""
+    """A checkpoint, its ancestors, newest first, and a page of its own training samples."""
 
     checkpoint: CheckpointOut
     ancestors: tuple[CheckpointOut, ...]
@@ -257,18 +258,18 @@ class CheckpointLineage(FrozenModel):
 
 
 class Trial(FrozenModel):
-    """An attempt at the gate in short."""
+    """A summary of a gate attempt."""
 
     place: int
-    """In its side's folder, from 0."""
+    """Position in its side's folder, from 0."""
     solved: bool | None
-    """None where nothing could judge the end."""
+    """None if its outcome could not be judged."""
     outcome: Outcome | None
     steps: int
 
 
 class SeedTrials(FrozenModel):
-    """What both revisions did at a task with one seed; None where one of them did not try it."""
+    """Results of both revisions at a task with one seed; None if one of them did not try it."""
 
     seed: int
     active: Trial | None
@@ -276,7 +277,7 @@ class SeedTrials(FrozenModel):
 
 
 class TrialDetails(FrozenModel):
-    """An attempt at the gate, step by step, and how it ended."""
+    """A gate attempt, step by step, and its outcome."""
 
     steps: tuple[Step, ...]
     outcome: Outcome | None
@@ -284,7 +285,7 @@ class TrialDetails(FrozenModel):
 
 
 class TrialComparison(FrozenModel):
-    """Two attempts at one task and seed beside each other; `divergence` is a place in `pairs`."""
+    """Two attempts at one task and seed side by side; `divergence` is an index into `pairs`."""
 
     kind: str
     seed: int

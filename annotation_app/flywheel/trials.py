@@ -1,7 +1,7 @@
-"""Reading a folder of attempts at the gate: all of one task in short, or one of them in full with its pictures.
+"""Reads a folder of gate attempts: summaries of all attempts at one task, or one in full with its pictures.
 
-Nothing is kept between requests: a folder is read line by line, and only as much of it as one answer needs. An attempt
-is named by its place in the folder, so that no request names a file.
+No state is kept between requests. A folder is read line by line, and only as far as the answer needs. An attempt is
+identified by its position in the folder, so that no request names a file.
 """
 
 from collections.abc import Iterator
@@ -19,20 +19,20 @@ from protocol.trajectory.tasks import Task, task_kind
 from protocol.trajectory.trajectories import Outcome, Trajectory, without_undone_steps
 
 MAX_FOLDER_BYTES = 512 * 1024 * 1024
-"""Bytes of a folder's attempts that a request reads through."""
+"""Most bytes of a folder's attempts that a request reads."""
 Parsed = TypeVar("Parsed", bound=BaseModel)
 PICTURE_TYPES = frozenset({"image/jpeg", "image/png"})
 MAX_ATTEMPT_BYTES = 16 * 1024 * 1024
-"""Bytes of one attempt, and of one picture."""
+"""Largest size of one attempt, and of one picture (bytes)."""
 
 
 class TrialHead(BaseModel):
-    """What the list of a task's attempts needs of one; the rest of its line is passed over unread."""
+    """What a list of a task's attempts needs of one. The rest of its line is skipped."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     class Act(BaseModel):
-        """That there was a step, and whether it was taken back."""
+        """A step, and whether it was taken back."""
 
         model_config = ConfigDict(extra="ignore", frozen=True)
         undone: bool = False
@@ -44,13 +44,13 @@ class TrialHead(BaseModel):
 
 
 def trial_heads(folder: Path, kind: str) -> list[tuple[int, TrialHead]]:
-    """The attempts at a kind of task, each with its place. Raises NotFound, TooLarge and Conflict."""
+    """The attempts at a kind of task, each with its position. Raises NotFound, TooLarge and Conflict."""
     read = ((place, _parsed(TrialHead, line)) for place, line in enumerate(_lines(folder)))
     return [(place, head) for place, head in read if task_kind(head.task) == kind]
 
 
 def trial_trajectory(folder: Path, place: int) -> Trajectory:
-    """The attempt at a place, without what was taken back. Raises NotFound, TooLarge and Conflict."""
+    """The attempt at a position, without steps that were taken back. Raises NotFound, TooLarge and Conflict."""
     line = next(islice(_lines(folder), place, None), None)
     if line is None:
         raise NotFound("There is no such attempt.", code="trial_unknown")
@@ -58,7 +58,7 @@ def trial_trajectory(folder: Path, place: int) -> Trajectory:
 
 
 def picture_read(folder: Path, place: int, sha256: str) -> tuple[BlobRef, bytes]:
-    """A picture that the attempt at a place shows. Raises NotFound, TooLarge and Conflict."""
+    """A picture of the attempt at a position. Raises NotFound, TooLarge and Conflict."""
     shown = trajectory_images(trial_trajectory(folder, place))
     ref = next((one for one in shown if one.sha256 == sha256 and one.media_type in PICTURE_TYPES), None)
     path = None if ref is None else folder / image_path(ref)

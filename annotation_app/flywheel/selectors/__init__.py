@@ -1,1 +1,1 @@
-"""Reading the ledger."""
+"""Queries on the ledger."""

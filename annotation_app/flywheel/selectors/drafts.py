@@ -1,4 +1,4 @@
-"""What is known of a pool that a flywheel is to learn from."""
+"""Facts about a pool for a draft recipe."""
 
 from collections import Counter
 
@@ -11,11 +11,11 @@ from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Pool, Task
 
 TASKS_LOOKED_AT = 2_000
-"""Of a pool, to find its suite."""
+"""Number of a pool's tasks that are read to find its suite."""
 
 
 def recipe_draft(*, user: User, pool_id: int) -> RecipeDraft:
-    """A recipe to begin with for a pool. Raises Forbidden and NotFound."""
+    """A draft recipe for a pool. Raises Forbidden and NotFound."""
     flywheel_reader_check(user)
     pool = Pool.objects.select_related("policy").filter(pk=pool_id).first()
     if pool is None:
@@ -24,7 +24,7 @@ def recipe_draft(*, user: User, pool_id: int) -> RecipeDraft:
 
 
 def pool_facts(pool: Pool) -> PoolFacts:
-    """What a recipe needs to know of a pool."""
+    """The facts about a pool that a recipe needs."""
     suite, names, size = _suite(pool)
     return PoolFacts(
         name=pool.name, suite=suite, tasks=names, size=size, has_gate=pool.gate is not None, **_trained(pool.policy)
@@ -43,7 +43,7 @@ def _trained(active: PolicyRevision | None) -> dict[str, str]:
 
 
 def _suite(pool: Pool) -> tuple[str, tuple[str, ...], str]:
-    """The suite that most tasks are of, the names of its tasks, and the screen's size where it is chosen."""
+    """The suite of most tasks, the names of its tasks, and the screen size if it is set."""
     definitions = [
         task.definition
         for task in Task.objects.filter(pool=pool).only("definition")[:TASKS_LOOKED_AT]

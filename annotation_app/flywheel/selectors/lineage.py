@@ -1,4 +1,4 @@
-"""Both ways: which checkpoints a trajectory taught, and what a checkpoint was taught by."""
+"""Lineage in both directions: the checkpoints that learned from a trajectory, and the training data of a checkpoint."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from annotation_app.flywheel.selectors.turns import (
 
 
 def trajectory_lineage(*, user: User, episode_id: UUID) -> tuple[TrajectoryLineage, ...]:
-    """What became of a trajectory, wheel by wheel; empty where none took it in. Raises Forbidden."""
+    """The route of a trajectory in each flywheel; empty if none collected it. Raises Forbidden."""
     flywheel_reader_check(user)
     found = Sample.objects.select_related("wheel", "turn").filter(episode=episode_id)
     return tuple(
@@ -34,8 +34,8 @@ def trajectory_lineage(*, user: User, episode_id: UUID) -> tuple[TrajectoryLinea
 
 
 def checkpoints_taught_by(episodes: Sequence[UUID]) -> dict[UUID, tuple[Checkpoint, ...]]:
-    """The checkpoints that each of these trajectories taught, in any flywheel, and those that come of them; for callers
-    that have checked who asks."""
+    """The checkpoints that learned from each of these trajectories, in any flywheel, and their descendants. Callers
+    must check permissions."""
     taught = defaultdict[UUID, set[int]](set)
     for sample in Sample.objects.filter(episode__in=episodes, uses__isnull=False).distinct():
         taught[sample.episode].update(_sources(sample))
@@ -45,7 +45,7 @@ def checkpoints_taught_by(episodes: Sequence[UUID]) -> dict[UUID, tuple[Checkpoi
 
 
 def checkpoint_lineage(*, user: User, checkpoint_id: int, after: int) -> CheckpointLineage:
-    """What a checkpoint comes of. Raises Forbidden and NotFound."""
+    """The lineage of a checkpoint. Raises Forbidden and NotFound."""
     flywheel_reader_check(user)
     checkpoint = checkpoints_with_counts().filter(pk=checkpoint_id).first()
     if checkpoint is None:
@@ -68,7 +68,7 @@ def checkpoint_lineage(*, user: User, checkpoint_id: int, after: int) -> Checkpo
 
 
 def _taught(sample: Sample) -> tuple[LearnedCheckpoint, ...]:
-    """Checkpoints that were trained on it, and those that come of them, in whichever wheel."""
+    """Checkpoints that were trained on it, and their descendants, in any flywheel."""
     sources = _sources(sample)
     return tuple(
         LearnedCheckpoint.model_validate(
@@ -95,7 +95,7 @@ def _sources(sample: Sample) -> dict[int, str]:
 
 
 def _ancestors(checkpoint: Checkpoint) -> list[int]:
-    """Those it comes of, the newest first."""
+    """Its ancestors, newest first."""
     parents, found, waiting = _parents(), set[int](), [checkpoint.pk]
     while waiting:
         new = [key for key in parents.get(waiting.pop(), ()) if key not in found]
@@ -105,7 +105,7 @@ def _ancestors(checkpoint: Checkpoint) -> list[int]:
 
 
 def _parents() -> dict[int, list[int]]:
-    """What each checkpoint comes of at once: the weights it began with, or the specialists it was merged of."""
+    """The direct parents of each checkpoint: the weights that it began with, or the specialists merged into it."""
     found = {key: [] if parent is None else [parent] for key, parent in Checkpoint.objects.values_list("pk", "parent")}
     for merged, part in Checkpoint.objects.filter(parts__isnull=False).values_list("pk", "parts"):
         found[merged].append(part)

@@ -1,4 +1,4 @@
-"""The time that people gave a cycle, and what its gate gained by it."""
+"""The time that people spent on a cycle, and the gain at its gate."""
 
 from datetime import timedelta
 from typing import Any
@@ -11,13 +11,13 @@ from annotation_app.flywheel.schemas import PeopleTime
 from protocol.trajectory.steps import HUMAN_DECISIONS, REJECTING_DECISIONS
 
 MIN_HOURS = 0.1
-"""Of fewer hours nothing is said of an hour."""
+"""With fewer hours no figures per hour are given."""
 _DURATION = ExpressionWrapper(F("finished_at") - F("created_at"), output_field=DurationField())
 
 
 def people_counts(turn: Turn) -> dict[str, Any]:
-    """What people did at the desk in the episodes that a turn took in: `episodes`, `hours` from their beginnings to
-    their ends, `judged` steps (a policy had proposed), and those of them that were `corrected`."""
+    """People's work in the episodes that a cycle collected: `episodes`, `hours` from their beginnings to their ends,
+    `judged` steps (with proposals available), and the `corrected` ones among these."""
     by_people = Step.objects.filter(
         decision__in=HUMAN_DECISIONS, episode__in=Sample.objects.filter(turn=turn).values("episode")
     )
@@ -30,7 +30,7 @@ def people_counts(turn: Turn) -> dict[str, Any]:
 
 
 def people_time(collected: dict[str, Any], tried: dict[str, Any]) -> PeopleTime | None:
-    """The same as it is shown, from the results of the stages that collect and try; None where no person worked."""
+    """The figures for display, from the results of the collecting and the trial stage; None if no person worked."""
     people = collected.get("people") or {}
     if not people.get("episodes"):
         return None
@@ -40,8 +40,8 @@ def people_time(collected: dict[str, Any], tried: dict[str, Any]) -> PeopleTime 
 
 
 def gate_gain(tried: dict[str, Any]) -> float | None:
-    """The candidate's success rate less the active revision's, at the tasks that both tried, from the result of the
-    stage that tries; None where only one tried. Results of before have the candidate's attempts at all tasks alone."""
+    """The candidate's success rate minus the active revision's, at the tasks that both tried, from the result of the
+    trial stage; None if only one tried. Older results have only the candidate's attempts at all tasks."""
     attempts = tried.get("compared_attempts", tried.get("attempts"))
     if not attempts or not tried.get("active_attempts"):
         return None

@@ -1,4 +1,4 @@
-"""The gate's attempts of a turn: those at one task seed by seed, and two at one seed beside each other."""
+"""The gate attempts of a cycle: those at one task by seed, and two at one seed side by side."""
 
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -26,19 +26,19 @@ SIDES: tuple[Side, ...] = ("active", "candidate")
 
 
 def earlier_trials_path(turn: Turn) -> Path | None:
-    """What the active revision did as a candidate of this wheel, where it would do the very same once more: greedy, at
-    the same tasks. Attempts that are drawn are drawn anew, or what passed by luck would go on being lucky."""
+    """The active revision's attempts as an earlier candidate of this flywheel, if a repetition would be identical:
+    greedy, at the same tasks. Sampled attempts are drawn again; otherwise a lucky candidate would keep its result."""
     made = Checkpoint.objects.filter(turn__wheel=turn.wheel_id, revision=turn.active).select_related("turn").first()
     trials = turn.recipe.trials
     if made is None or made.turn.recipe.trials != trials or trials.temperature > 0 or trials.source:
-        return None  # a file may have other tasks by now
+        return None  # the file may have other tasks by now
     folder = turn_path(made.turn_id) / TRIALS_FOLDER / "candidate"
     return folder if folder.exists() else None
 
 
 def held_out_episodes(turn: Turn, episodes: Sequence[UUID] | QuerySet[Sample, Any]) -> set[UUID]:
-    """Which of these are attempts at what the turn's gate tries: they are never learned from. Raises ProgramFailed
-    where the gate's tasks cannot be read."""
+    """Which of these are attempts at what the cycle's gate tries. They are excluded from training. Raises ProgramFailed
+    if the gate's tasks cannot be read."""
     held = gate_task_ids(turn.recipe.trials)
     found = Episode.objects.filter(pk__in=episodes).select_related("task")
     return {
@@ -50,8 +50,8 @@ def held_out_episodes(turn: Turn, episodes: Sequence[UUID] | QuerySet[Sample, An
 
 
 def task_trials(*, user: User, turn_id: UUID, suite: str, name: str, level: int) -> list[SeedTrials]:
-    """Both revisions' attempts at a task, seed by seed: those that only one of them solved first, the lost before the
-    won. Raises Forbidden, NotFound, TooLarge and Conflict."""
+    """Both revisions' attempts at a task, by seed. Seeds that only one of them solved come first, losses before wins.
+    Raises Forbidden, NotFound, TooLarge and Conflict."""
     turn = _turn(user, turn_id)
     kind = format_task_kind(suite, name, level)
     active, candidate = (_by_seed(_folder(turn, side), kind) for side in SIDES)
@@ -64,8 +64,8 @@ def task_trials(*, user: User, turn_id: UUID, suite: str, name: str, level: int)
 
 
 def trials_beside(*, user: User, turn_id: UUID, active: int, candidate: int) -> TrialComparison:
-    """Two attempts at one task and seed, by their places. Raises Forbidden, NotFound, TooLarge, and Conflict where they
-    are at two tasks."""
+    """Two attempts at one task and seed, by their positions. Raises Forbidden, NotFound, TooLarge, and Conflict if they
+    are at different tasks."""
     turn = _turn(user, turn_id)
     one = trial_trajectory(_folder(turn, "active"), active)
     other = trial_trajectory(_folder(turn, "candidate"), candidate)
@@ -85,12 +85,13 @@ def trials_beside(*, user: User, turn_id: UUID, active: int, candidate: int) -> 
 
 
 def trial_picture(*, user: User, turn_id: UUID, side: Side, place: int, sha256: str) -> tuple[BlobRef, bytes]:
-    """A picture that an attempt shows. Raises Forbidden, NotFound, TooLarge and Conflict."""
+    """A picture of an attempt. Raises Forbidden, NotFound, TooLarge and Conflict."""
     return picture_read(_folder(_turn(user, turn_id), side), place, sha256)
 
 
 def _turn(user: User, turn_id: UUID) -> Turn:
-    """A turn that has both revisions' attempts, as the ledger says; what is cleared away is missed in its folder."""
+    """A cycle with both revisions' attempts according to the ledger. Deleted files are detected later, in its
+    folder."""
     flywheel_reader_check(user)
     turn = Turn.objects.filter(pk=turn_id).first()
     if turn is None:
@@ -102,13 +103,14 @@ def _turn(user: User, turn_id: UUID) -> Turn:
 
 
 def _folder(turn: Turn, side: Side) -> Path:
-    """Where a side's attempts are; those of an active revision that were not repeated lie with the turn it came of."""
+    """The folder of a side's attempts. Attempts of an active revision that were not repeated are in the folder of the
+    cycle that made it."""
     own = turn_path(turn.pk) / TRIALS_FOLDER / side
     return own if side == "candidate" or own.exists() else earlier_trials_path(turn) or own
 
 
 def _by_seed(folder: Path, kind: str) -> dict[int, list[Trial]]:
-    """A side's attempts at a kind of task, in short."""
+    """Summaries of a side's attempts at a kind of task, by seed."""
     found: dict[int, list[Trial]] = {}
     for place, head in trial_heads(folder, kind):
         found.setdefault(head.task.seed, []).append(_trial(place, head))
@@ -129,6 +131,6 @@ def _trial_out(attempt: Trajectory) -> TrialDetails:
 
 
 def _weight(row: SeedTrials) -> tuple[bool, bool, int]:
-    """What is to be seen first weighs least."""
+    """Sort key: what to show first has the lowest value."""
     was, now = (trial is not None and trial.solved is True for trial in (row.active, row.candidate))
     return was == now, now and not was, row.seed

@@ -1,4 +1,4 @@
-"""Wheels and their turns."""
+"""Flywheels and their cycles."""
 
 from pathlib import Path
 from typing import Any, get_args
@@ -33,29 +33,29 @@ from protocol.evaluation.reports import Rate, TaskChange
 from protocol.evaluation.statistics import wilson_rate
 
 TURNS_SHOWN = 30
-"""Turns of a wheel that are shown, the newest."""
+"""Most cycles of a flywheel that are shown, the newest."""
 PAGE_SIZE = 50
 
 
 def flywheel_reader_check(user: User) -> None:
-    """Raises Forbidden for all but researchers and admins."""
+    """Raises Forbidden for anyone but researchers and admins."""
     role_check(user, Role.RESEARCHER, Role.ADMIN)
 
 
 def turn_of(turn_id: UUID) -> Turn:
-    """A turn with what its stages need. Raises Turn.DoesNotExist."""
+    """A cycle with what its stages need. Raises Turn.DoesNotExist."""
     return Turn.objects.select_related("wheel__pool", "active", "requested_by").get(pk=turn_id)
 
 
 def own_active(turn: Turn) -> PolicyRevision | None:
-    """Who proposed as the turn began, where that is a revision of the policy that it trains. Another policy, or a
-    script, is nobody to begin with: neither its weights nor its server are the candidate's."""
+    """The active revision at the start of the cycle, if it belongs to the policy that the cycle trains. Another policy
+    or a script is no starting point: its weights and its server are not the candidate's."""
     active = turn.active
     return active if active is not None and active.name == turn.recipe.policy and not active.scripted else None
 
 
 def wheel_named(name: str) -> Wheel:
-    """A wheel. Raises NotFound."""
+    """A flywheel. Raises NotFound."""
     found = Wheel.objects.select_related("owner").filter(name=name).first()
     if found is None:
         raise NotFound(f"There is no wheel {name!r}.")
@@ -63,28 +63,28 @@ def wheel_named(name: str) -> Wheel:
 
 
 def turn_running(wheel: Wheel) -> Turn | None:
-    """The turn a wheel is at."""
+    """The running cycle of a flywheel."""
     return wheel.turns.filter(state=TurnState.RUNNING).first()
 
 
 def turn_last(wheel: Wheel) -> Turn | None:
-    """The turn a wheel began last."""
+    """The last cycle that a flywheel began."""
     return wheel.turns.order_by("-number").first()
 
 
 def turns_running() -> tuple[UUID, ...]:
-    """Turns that are to go on."""
+    """Cycles that are to continue."""
     return tuple(Turn.objects.filter(state=TurnState.RUNNING).values_list("pk", flat=True))
 
 
 def wheels_page(*, user: User) -> tuple[WheelOut, ...]:
-    """Every wheel. Raises Forbidden."""
+    """All flywheels. Raises Forbidden."""
     flywheel_reader_check(user)
     return tuple(map(_wheel_out, Wheel.objects.select_related("pool")))
 
 
 def wheel_out(*, user: User, wheel_id: int) -> WheelOut:
-    """One wheel. Raises Forbidden, and Wheel.DoesNotExist."""
+    """One flywheel. Raises Forbidden, and Wheel.DoesNotExist."""
     flywheel_reader_check(user)
     return _wheel_out(Wheel.objects.select_related("pool").get(pk=wheel_id))
 
@@ -101,7 +101,7 @@ def _wheel_out(wheel: Wheel) -> WheelOut:
 
 
 def turn_out(*, user: User, turn_id: UUID, folder: Path | None = None) -> TurnOut:
-    """A turn in detail; `folder` is where its curves are. Raises Forbidden and NotFound."""
+    """A cycle in detail; `folder` contains its curves. Raises Forbidden and NotFound."""
     flywheel_reader_check(user)
     turn = _turns().select_related("wheel__pool").filter(pk=turn_id).first()
     if turn is None:
@@ -128,13 +128,13 @@ def turn_out(*, user: User, turn_id: UUID, folder: Path | None = None) -> TurnOu
 
 
 def _domains(turn: Turn) -> dict[str, str]:
-    """The pools that may have specialists, by number; a pool that was renamed or is not there any more has none."""
+    """The pools that may have specialists, by number. A renamed or missing pool has none."""
     names = (turn.wheel.pool.name, *turn.recipe.pools) if turn.recipe.specialists is not None else ()
     return {str(pool.pk): pool.name for pool in Pool.objects.filter(name__in=names)}
 
 
 def samples_page(*, user: User, turn_id: UUID, route: str | None, after: int) -> SamplePage:
-    """A page of a turn's samples, of one route or of all. Raises Forbidden."""
+    """A page of a cycle's samples, of one route or of all. Raises Forbidden."""
     flywheel_reader_check(user)
     found = Sample.objects.filter(turn=turn_id, pk__gt=after).order_by("id")
     rows = list((found.filter(route=route) if route else found)[: PAGE_SIZE + 1])
@@ -144,7 +144,7 @@ def samples_page(*, user: User, turn_id: UUID, route: str | None, after: int) ->
 
 
 def turn_row(turn: Turn) -> TurnRow:
-    """A turn's line."""
+    """A cycle's summary."""
     stages = {stage.name: stage for stage in turn.stages.all()}
     tried, registered = _result(stages, "gate"), _result(stages, "register")
     routed = dict(turn.samples.exclude(route="").values_list("route").annotate(Count("pk")).order_by())
@@ -178,20 +178,20 @@ def turn_row(turn: Turn) -> TurnRow:
 
 
 def sample_out(sample: Sample) -> SampleOut:
-    """A sample as it is shown."""
+    """The output schema of a sample."""
     told = {name: getattr(sample, name) for name in SampleOut.model_fields}
     return SampleOut.model_validate({**told, "route": sample.route or None, "reason": sample.reason or None})
 
 
 def checkpoints_with_counts() -> QuerySet[Checkpoint]:
-    """Checkpoints with how many samples they were trained on."""
+    """Checkpoints with the number of samples that they were trained on."""
     counted = {source: Count("uses", filter=Q(uses__source=source)) for source in get_args(Source)}
     found = Checkpoint.objects.select_related("turn__wheel", "revision").prefetch_related("parts")
     return found.annotate(**counted).order_by("id")
 
 
 def checkpoint_out(checkpoint: Checkpoint) -> CheckpointOut:
-    """A checkpoint of `checkpoints_with_counts` as it is shown."""
+    """The output schema of a checkpoint from `checkpoints_with_counts`."""
     told = {name: getattr(checkpoint, name) for name in ("id", "phase", "domain", "path", "sha256", "begun_with")}
     counts = {name: getattr(checkpoint, name) for name in get_args(Source)}
     return CheckpointOut(
@@ -210,12 +210,12 @@ def _turns() -> QuerySet[Turn]:
 
 
 def _registered_revision(turn: Turn) -> PolicyRevision | None:
-    """The revision that a turn of `_turns` registered."""
+    """The revision that a cycle from `_turns` registered."""
     return next((one.revision for one in reversed(turn.checkpoints.all()) if one.revision), None)
 
 
 def _task_changes(report: Evaluation) -> tuple[TaskChange, ...]:
-    """What a report found, task by task."""
+    """The findings of a report, task by task."""
     return () if report.document.comparison is None else report.document.comparison.tasks
 
 

@@ -1,1 +1,1 @@
-"""Writing the ledger, and doing what its stages are."""
+"""Writes to the ledger, and the work of the stages."""

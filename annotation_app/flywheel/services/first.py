@@ -1,4 +1,4 @@
-"""The flywheel that an installation begins with, and where its policy is served."""
+"""The first flywheel of an installation, and the address of its policy server."""
 
 from annotation_app.accounts.models import User
 from annotation_app.flywheel.drafts import draft_recipe
@@ -11,8 +11,8 @@ from annotation_app.tasks.models import Pool
 
 
 def flywheel_ensure(*, pool: str, owner: User) -> None:
-    """A flywheel of this pool, ready for its first cycle, and a gate that judges what it makes; what is there stays.
-    There is none for a pool where something is missing that only people know."""
+    """Create a flywheel for this pool, ready for its first cycle, and a gate that judges its results, unless they
+    exist. Creates none if the recipe needs information that only a person has."""
     found = Pool.objects.select_related("policy").get(name=pool)
     draft = draft_recipe(pool_facts(found))
     if Wheel.objects.filter(pool=found).exists() or set(draft.missing) - {"gate"}:
@@ -24,7 +24,7 @@ def flywheel_ensure(*, pool: str, owner: User) -> None:
 
 
 def policy_server_moved(*, before: str, now: str) -> None:
-    """Have what a model server answers be asked of where it is now: revisions, and flywheels that give it weights."""
+    """Replace the address of a moved model server in revisions, and in flywheels that load weights into it."""
     PolicyRevision.objects.filter(base_url=before).update(base_url=now)
     for wheel in Wheel.objects.select_for_update():
         if wheel.recipe.server and server_root(wheel.recipe.server) == server_root(before):

@@ -1,5 +1,5 @@
-"""The stages that decide: the candidate and the active revision try the same tasks, a pool's gate judges, and what
-passed proposes from then on."""
+"""The deciding stages: the candidate and the active revision try the same tasks, a pool's gate judges, and a revision
+that passes is activated."""
 
 import json
 import logging
@@ -33,18 +33,18 @@ logger = logging.getLogger(__name__)
 
 
 def candidate_of(turn: Turn) -> Checkpoint | None:
-    """What the turn's last training made."""
+    """The result of the cycle's last training."""
     made = {checkpoint.phase: checkpoint for checkpoint in Checkpoint.objects.filter(turn=turn)}
     return next((made[phase] for phase in reversed(PHASES) if phase in made), None)
 
 
 def name_of(turn: Turn) -> str:
-    """What the turn's revision is called."""
+    """The name of the cycle's revision."""
     return f"{turn.wheel.name}-{turn.number:04}"
 
 
 def gate(turn: Turn, programs: ProgramRunner) -> dict[str, Any]:
-    """Have both try, and compare them."""
+    """Run the trials of both, and compare them."""
     candidate = candidate_of(turn)
     if candidate is None:
         return {"candidate": ""}
@@ -69,7 +69,7 @@ def gate(turn: Turn, programs: ProgramRunner) -> dict[str, Any]:
 
 
 def register(turn: Turn) -> dict[str, Any]:
-    """Register the candidate with its report; the gates of pools judge it."""
+    """Register the candidate with its report. The pools' gates judge it."""
     candidate = candidate_of(turn)
     if candidate is None:
         return {}
@@ -93,21 +93,21 @@ def register(turn: Turn) -> dict[str, Any]:
 
 
 def _further_pools(turn: Turn, revision: PolicyRevision) -> list[Pool]:
-    """The turn's further pools that another revision of the same policy proposes in."""
+    """The cycle's further pools in which another revision of the same policy proposes."""
     _own, *others = turn_pools(turn)
     with_policy = Pool.objects.filter(pk__in=[pool.pk for pool in others], policy__name=revision.name)
     return [pool for pool in with_policy.order_by("pk") if pool.policy_id != revision.pk]
 
 
 def _shut_pools(turn: Turn, revision: PolicyRevision) -> list[Pool]:
-    """The turn's further pools that a revision may not propose in. It proposes in all pools of the turn or in none: one
-    server answers them."""
+    """The cycle's further pools in which a revision may not propose. It proposes in all pools of the cycle or in none,
+    because one server answers them."""
     return [pool for pool in _further_pools(turn, revision) if _is_shut(pool, revision)]
 
 
 def _is_shut(pool: Pool, revision: PolicyRevision) -> bool:
-    """Whether a newer revision proposes in a pool, or its gate has not let this one through: its newest decision
-    counts, and a gate without a decision is shut."""
+    """Whether a newer revision proposes in a pool, or its gate has not passed this one. The newest decision counts; a
+    gate without a decision counts as not passed."""
     if pool.policy_id is not None and pool.policy_id > revision.pk:
         return True
     newest = GateDecision.objects.filter(pool=pool, evaluation__revision=revision).order_by("-pk").first()
@@ -115,9 +115,9 @@ def _is_shut(pool: Pool, revision: PolicyRevision) -> bool:
 
 
 def refresh(turn: Turn, programs: ProgramRunner) -> dict[str, Any]:
-    """Give the server the new weights and the pool the new revision, where the gate let it through; and the server that
-    answered at the gate the weights of who proposes from now on. Once begun it is not stopped: between two of these
-    steps people would be answered by weights that nobody activated."""
+    """Load the new weights into the server and activate the new revision in the pool, if the gate passed it. Load the
+    active revision's weights into the server that answered at the gate. Once begun this is not interrupted: between two
+    of these steps, weights that were never activated would answer people."""
     programs = programs.ignoring_cancellation()
     with reserved_server(turn, programs):
         came = _refresh(turn, programs)
@@ -151,15 +151,15 @@ def _refresh(turn: Turn, programs: ProgramRunner) -> dict[str, Any]:
 
 
 def _pools_to_activate(turn: Turn, revision: PolicyRevision) -> list[int]:
-    """The turn's pools that the revision is to propose in and does not yet, by id: the wheel's own, and others where
-    this policy proposes already."""
+    """The ids of the cycle's pools in which the revision is to propose and does not yet: the flywheel's own, and others
+    where this policy proposes already."""
     own = [] if turn.wheel.pool.policy_id == revision.pk else [turn.wheel.pool_id]
     return [*(pool.pk for pool in _further_pools(turn, revision)), *own]
 
 
 def _server_restore(turn: Turn, programs: ProgramRunner) -> None:
-    """Give the policy server, where the recipe names one, the weights of who goes on proposing there; that it did not
-    take them is only told in the log."""
+    """Load the active revision's weights into the policy server again, if the recipe names one. A failure is only
+    logged."""
     server = turn.recipe.server
     if not server:
         return
@@ -175,7 +175,7 @@ def _server_restore(turn: Turn, programs: ProgramRunner) -> None:
 
 
 def _run_trials(turn: Turn, programs: ProgramRunner, checkpoint: Path, out: Path, revision: str) -> None:
-    """Attempts by some weights, as a folder; one that is whole is left, one that broke off goes on."""
+    """Attempts by some weights, as a folder. A complete one is kept; an interrupted one is resumed."""
     if out.exists():
         return
     trials, log = turn.recipe.trials, out.with_suffix(".log")
@@ -208,14 +208,14 @@ def _run_trials(turn: Turn, programs: ProgramRunner, checkpoint: Path, out: Path
 
 
 def trial_words(trials: GateTrials) -> list[str]:
-    """Which tasks are tried, in the options of a rollout."""
+    """The tasks to try, as rollout options."""
     if trials.source:
         return ["--tasks", trials.source, *(("--image", trials.image) if trials.image else ())]
     return ["--suite", trials.suite]
 
 
 def _revision(turn: Turn, candidate: Checkpoint) -> RevisionIn:
-    """The active revision but for its weights; its server is the recipe's."""
+    """The active revision with other weights. Its server is the recipe's."""
     active = own_active(turn)
     return RevisionIn(
         name=turn.recipe.policy,
@@ -236,7 +236,7 @@ def _successes(report: Evaluation) -> int:
 
 
 def _active_results(report: Evaluation) -> dict[str, Any]:
-    """How the active revision did at the tasks that both tried, and how the candidate did at these."""
+    """Results of the active revision and of the candidate, at the tasks that both tried."""
     if report.comparison is None:
         return {}
     tasks = report.comparison.tasks

@@ -1,4 +1,4 @@
-"""Turns and their stages: begun before anything is done, ended with what came of it."""
+"""Cycles and their stages: recorded before they begin, and completed with the result."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -24,22 +24,22 @@ from annotation_app.promotions.services import sampling_change
 from annotation_app.tasks.models import Pool, Sampling, Task
 
 MAX_UNEXPECTED_ERRORS = 3
-"""How often a stage may end with an error nobody foresaw until the turn fails: what passed by itself has passed by
-then, a defect comes again each time."""
+"""How many unexpected errors a stage may have before the cycle fails. By then, temporary faults have passed, while a
+defect recurs each time."""
 UNEXPECTED_ERROR_CODE, TIMEOUT_CODE = "unforeseen", "too_long"
 
 _WEIGHTS_CHANGING = Exists(Stage.objects.filter(turn=OuterRef("pk"), name="refresh", state=StageState.BEGUN))
 
 
 def turn_permission_check(user: User) -> None:
-    """Raises Forbidden for anybody but admins: a turn may change who proposes."""
+    """Raises Forbidden for anyone but admins, because a cycle may change the active policy."""
     if not user.has_role(Role.ADMIN):
         raise Forbidden("Only admins turn the wheel.")
 
 
 def wheel_set(*, user: User, name: str, pool: str, recipe: Recipe, every_hours: int | None = None) -> Wheel:
-    """Make a wheel, or give it another recipe; turns that have begun keep theirs. Raises Forbidden, NotFound, Conflict,
-    and Invalid for a recipe that plays what is not there."""
+    """Create a flywheel, or change its recipe. Cycles that have begun keep theirs. Raises Forbidden, NotFound,
+    Conflict, and Invalid for a recipe that plays something missing."""
     turn_permission_check(user)
     found = Pool.objects.filter(name=pool).first()
     if found is None:
@@ -58,8 +58,8 @@ def wheel_set(*, user: User, name: str, pool: str, recipe: Recipe, every_hours: 
 
 
 def wheel_add(*, user: User, name: str, pool_id: int, recipe: Recipe, every_hours: int | None, by_need: bool) -> Wheel:
-    """Make a flywheel; `by_need` has its pool give tasks by need from now on. Raises Forbidden, NotFound, Conflict
-    where its name is taken, and Invalid for a recipe that reads or plays what is not there."""
+    """Create a flywheel. With `by_need` its pool selects tasks by need from now on. Raises Forbidden, NotFound,
+    Conflict if its name is taken, and Invalid for a recipe that reads or plays something missing."""
     turn_permission_check(user)
     pool = Pool.objects.filter(pk=pool_id).first()
     if pool is None:
@@ -78,8 +78,8 @@ def wheel_add(*, user: User, name: str, pool_id: int, recipe: Recipe, every_hour
 
 
 def wheel_change(*, user: User, wheel_id: int, recipe: Recipe, every_hours: int | None) -> Wheel:
-    """Give a flywheel another recipe or schedule, in this admin's name; cycles that have begun keep theirs. Raises
-    Forbidden, NotFound, and Invalid for a recipe that reads or plays what is not there."""
+    """Change a flywheel's recipe or schedule, in this admin's name. Cycles that have begun keep theirs. Raises
+    Forbidden, NotFound, and Invalid for a recipe that reads or plays something missing."""
     turn_permission_check(user)
     known = _wheel(Wheel.objects.all(), wheel_id)
     _check_paths(recipe, _general_paths(known.recipe))
@@ -94,8 +94,8 @@ def wheel_change(*, user: User, wheel_id: int, recipe: Recipe, every_hours: int 
 
 @transaction.atomic(durable=True)
 def wheel_delete(*, user: User, wheel_id: int) -> None:
-    """Delete a flywheel that has had no cycle. Raises Forbidden, NotFound, and Conflict for any other: its cycles say
-    what trained whom."""
+    """Delete a flywheel that has had no cycle. Raises Forbidden, NotFound, and Conflict for any other, because its
+    cycles document the lineage of checkpoints."""
     turn_permission_check(user)
     wheel = _wheel(Wheel.objects.select_for_update(), wheel_id)
     if wheel.turns.exists():
@@ -117,8 +117,8 @@ def _general_paths(recipe: Recipe) -> tuple[str, ...]:
 
 
 def _check_paths(recipe: Recipe, known: tuple[str, ...]) -> None:
-    """Raises Invalid for general data outside the folder that operators put it in: whatever is learned from is shown to
-    researchers. What an operator's command has named before stays."""
+    """Raises Invalid for general data outside the folder for it, because training data is shown to researchers. A path
+    that an operator's command named before is permitted."""
     folder = general_data_path()
     for path in set(_general_paths(recipe)).difference(known):
         if not (Path(path).is_absolute() and Path(path).resolve().is_relative_to(folder.resolve())):
@@ -132,8 +132,8 @@ def _record_change(user: User, wheel: Wheel) -> None:
 
 
 def turn_begin(*, user: User, wheel_id: int, by_clock: bool = False) -> Turn:
-    """Note that a wheel is to turn. Raises Forbidden, NotFound, and Conflict where it is turning, and where nobody
-    would serve what it makes; the clock's turn fails by that in its ledger, where somebody sees it."""
+    """Record that a cycle begins. Raises Forbidden, NotFound, and Conflict if one is running, or if no server would
+    serve its result. A scheduled cycle records that failure in its ledger, where people see it."""
     turn_permission_check(user)
     try:
         with transaction.atomic(durable=True):
@@ -159,7 +159,7 @@ def turn_begin(*, user: User, wheel_id: int, by_clock: bool = False) -> Turn:
 
 
 def _recipe_of_next_turn(wheel: Wheel) -> Recipe:
-    """The wheel's recipe, with the pages that its next gate tries."""
+    """The flywheel's recipe, with the pages that its next gate tries."""
     recipe: Recipe = wheel.recipe
     earlier: list[Recipe] = [turn.recipe for turn in wheel.turns.only("recipe")]
     stepping = any(one.trials.tries_fresh_pages for one in (recipe, *earlier))
@@ -168,7 +168,7 @@ def _recipe_of_next_turn(wheel: Wheel) -> Recipe:
 
 
 def _learned_end(wheel: Wheel, recipes: Iterable[Recipe]) -> int:
-    """The seed behind all those of the gate's suite that a flywheel learned from as samples, or played."""
+    """The seed after all those of the gate's suite that a flywheel learned from as samples, or played."""
     suite = wheel.recipe.trials.seeded_suite
     learned = Sample.objects.filter(wheel=wheel, route__in=("sft", "ct"))
     tasks = Task.objects.filter(pk__in=Episode.objects.filter(pk__in=learned.values("episode")).values("task"))
@@ -180,9 +180,9 @@ def _learned_end(wheel: Wheel, recipes: Iterable[Recipe]) -> int:
 
 @transaction.atomic(durable=True)
 def turn_cancel(*, user: User, turn_id: UUID) -> None:
-    """Stop a turn; what it did is kept, and one that has ended is left as it is. Raises Forbidden, NotFound, and
-    Conflict where it is exchanging who proposes, also where its worker died at it: half done, people would be answered
-    by weights that nobody activated."""
+    """Cancel a cycle. Its results are kept; one that has ended stays unchanged. Raises Forbidden, NotFound, and
+    Conflict while it replaces the active revision, even if its worker died then. Half done, weights that were never
+    activated would answer people."""
     turn_permission_check(user)
     turn = _turn(turn_id)
     running = Turn.objects.filter(pk=turn_id, state=TurnState.RUNNING)
@@ -193,7 +193,7 @@ def turn_cancel(*, user: User, turn_id: UUID) -> None:
 
 
 def turn_resume(*, user: User, turn_id: UUID) -> None:
-    """Go on with a turn that failed or was cancelled, from the stage it was at; only a wheel's last turn goes on.
+    """Resume a cycle that failed or was cancelled, from its current stage. Only a flywheel's last cycle can be resumed.
     Raises Forbidden, NotFound and Conflict."""
     turn_permission_check(user)
     with transaction.atomic(durable=True):
@@ -210,19 +210,19 @@ def turn_resume(*, user: User, turn_id: UUID) -> None:
 
 
 def _wheels_locked() -> dict[int, Wheel]:
-    """All wheels, held until the transaction ends: of two turns that begin at once the second sees the first, which may
-    have taken the model server of both."""
+    """All flywheels, locked until the transaction ends. If two cycles begin at once, the second sees the first, which
+    may have reserved the model server of both."""
     wheels = Wheel.objects.select_for_update(of=("self",)).select_related("pool__policy").order_by("pk")
     return {wheel.pk: wheel for wheel in wheels}
 
 
 def turn_running(*, turn_id: UUID) -> bool:
-    """Whether a turn is to go on."""
+    """Whether a cycle is to continue."""
     return Turn.objects.filter(pk=turn_id, state=TurnState.RUNNING).exists()
 
 
 def stage_begin(*, turn_id: UUID, name: str) -> bool:
-    """Note that a stage is begun, or begun once more; False where it was done before."""
+    """Record that a stage begins or is rerun. Returns False if it is already done."""
     stage, new = Stage.objects.get_or_create(turn_id=turn_id, name=name)
     if stage.state == StageState.DONE:
         return False
@@ -233,22 +233,22 @@ def stage_begin(*, turn_id: UUID, name: str) -> bool:
 
 
 def stage_end(*, turn_id: UUID, name: str, result: dict[str, Any]) -> None:
-    """Note what came of a stage."""
+    """Record the result of a stage."""
     begun = Stage.objects.filter(turn_id=turn_id, name=name, state=StageState.BEGUN)
     begun.update(state=StageState.DONE, result=result, ended_at=timezone.now())
 
 
 @transaction.atomic(durable=True)
 def stage_fail(*, turn_id: UUID, name: str, code: str, error: str) -> None:
-    """Note why a stage could not be done, which ends the turn."""
+    """Record why a stage failed. This ends the cycle."""
     begun = Stage.objects.filter(turn_id=turn_id, name=name, state=StageState.BEGUN)
     begun.update(state=StageState.FAILED, code=code, error=error[:4000])
     turn_end(turn_id=turn_id, state=TurnState.FAILED)
 
 
 def stage_error_record(*, turn_id: UUID, name: str, error: str) -> bool:
-    """Note an error nobody foresaw in a stage, before it or after the last; whether the stage is tried again. After so
-    many of them the turn has failed."""
+    """Record an unexpected error in, before or after a stage. Returns whether to retry. After too many of them the
+    cycle fails."""
     Stage.objects.get_or_create(turn_id=turn_id, name=name, defaults={"tries": 0})
     at = Stage.objects.filter(turn_id=turn_id, name=name)
     at.update(state=StageState.BEGUN, stumbles=F("stumbles") + 1, code=UNEXPECTED_ERROR_CODE, error=error[:4000])
@@ -259,8 +259,8 @@ def stage_error_record(*, turn_id: UUID, name: str, error: str) -> bool:
 
 
 def overlong_turns_fail(*, longest: timedelta) -> None:
-    """Fail turns at which somebody has been for longer, since they were first taken up or somebody last had them go on:
-    a worker ends after that time, and the next would go on for as long again."""
+    """Fail cycles that have run for too long since they were first started or last resumed by a person. A worker ends
+    after that time, and the next one would run for just as long."""
     latest = timezone.now() - longest
     for turn in Turn.objects.filter(~_WEIGHTS_CHANGING, state=TurnState.RUNNING):
         first, at = turn.stages.first(), turn.stages.filter(state=StageState.BEGUN).last()
@@ -270,7 +270,7 @@ def overlong_turns_fail(*, longest: timedelta) -> None:
 
 
 def turn_end(*, turn_id: UUID, state: str = TurnState.DONE) -> None:
-    """Note that a turn has ended; one that was cancelled stays so."""
+    """Record that a cycle has ended. A cancelled one stays cancelled."""
     running = Turn.objects.filter(pk=turn_id, state=TurnState.RUNNING)
     running.update(state=state, ended_at=timezone.now())
 

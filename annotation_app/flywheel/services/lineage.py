@@ -1,4 +1,5 @@
-"""What a checkpoint was trained on: samples in the folders it learned from, and those whose kind of task it played."""
+"""The training data of a checkpoint: samples in the folders that it learned from, and those whose kind of task it
+played."""
 
 import json
 from collections.abc import Iterator
@@ -20,9 +21,10 @@ IMITATION_SOURCES: tuple[Source, ...] = ("fresh", "earlier")
 
 
 def lineage_record(checkpoint: Checkpoint, folder: Path, name: str) -> None:
-    """Note them, by what lies in the turn's folder when the training is done; `name` is what its files are called."""
+    """Record the lineage from the files in the cycle's folder after the training; `name` is the base name of the
+    training's files."""
     if checkpoint.phase == "merge":
-        return  # it was trained on nothing; its parts were
+        return  # it was trained on nothing itself; its parts were
     found = (
         {"played": _samples_played(checkpoint, folder)}
         if checkpoint.phase == "rl"
@@ -39,20 +41,20 @@ def _samples_read(checkpoint: Checkpoint, folder: Path, name: str) -> dict[Sourc
 
 
 def _samples_played(checkpoint: Checkpoint, folder: Path) -> QuerySet[Sample]:
-    """Samples of the turn, by which it chose what to play; what was left out has no part in any training."""
+    """The cycle's samples that determined what was played. Samples that were left out have no part in any training."""
     there = entries_matching(Query()).filter(kind__in=_kinds_played(checkpoint, folder))
     mine = Sample.objects.filter(turn=checkpoint.turn, episode__in=there.values("episode_id"))
     return mine.exclude(route="none")
 
 
 def _written_episodes(folder: Path, name: str, source: Source) -> list[UUID]:
-    """Which trajectories are in a folder that was learned from."""
+    """The trajectories in a training folder."""
     sources = json.loads((folder / f"{name}-sources.json").read_text())
     return [UUID(one["id"]) for path in sources.get(source, {"paths": ()})["paths"] for one in _lines(Path(path))]
 
 
 def _kinds_played(checkpoint: Checkpoint, folder: Path) -> set[str]:
-    """Which of the kinds that were worth playing were played, as the attempts say that the trainer learned from."""
+    """Which of the kinds worth playing were played, according to the attempts that the trainer learned from."""
     chosen = set(Played.objects.filter(turn=checkpoint.turn_id, chosen=True).values_list("kind", flat=True))
     drawn: set[str] = set()
     for attempts in sorted((folder / "train" / "rl-inbox" / PROCESSED_FOLDER).glob("*")):

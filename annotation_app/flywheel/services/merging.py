@@ -1,4 +1,4 @@
-"""Specialists of a turn become one checkpoint, by interpolation of their weights (UI-TARS-2)."""
+"""Merge a cycle's specialists into one checkpoint, by interpolation of their weights (UI-TARS-2)."""
 
 import shutil
 from collections.abc import Sequence
@@ -11,13 +11,14 @@ from annotation_app.flywheel.recipe import Specialists
 from annotation_app.flywheel.services.turn_files import file_write, turn_folder
 
 MERGE = "merge"
-"""What the merge's files are called, in the folder of a turn's trainings."""
+"""Base name of the merge's files, in the folder of a cycle's trainings."""
 STAGE_HEADS = "heads.pt"
-"""What the bundled policy's own stage learns beside a checkpoint's weights: that of the largest part goes on."""
+"""Additional state of the bundled policy's own stage. The merged checkpoint keeps that of the specialist with the
+largest weight."""
 
 
 def merge_specialists(turn: Turn, parts: Sequence[Checkpoint], programs: ProgramRunner) -> Path:
-    """The merged checkpoint's folder; one that is whole is left. Raises ProgramFailed and TurnCancelled."""
+    """The merged checkpoint's folder. A complete one is kept. Raises ProgramFailed and TurnCancelled."""
     folder = turn_folder(turn) / "train"
     out = folder / MERGE
     specialists = turn.recipe.specialists or Specialists()
@@ -44,7 +45,7 @@ def _run_merge(
 
 
 def merge_weights(specialists: Specialists, fresh: Sequence[int]) -> tuple[float, ...]:
-    """How much of each specialist is in the merged weights, from how many new samples each learned; their sum is 1."""
+    """The weight of each specialist in the merge, from the number of new samples that each learned. The sum is 1."""
     total = sum(fresh)
     if specialists.weights == "equal" or total == 0:
         return (1 / len(fresh),) * len(fresh)

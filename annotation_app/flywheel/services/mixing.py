@@ -1,5 +1,4 @@
-"""Writes what a turn's trainings learn from: of each pool a folder with what is new and one with what earlier turns
-had."""
+"""Writes the training data of a cycle: for each pool a folder of new samples and one of earlier cycles' samples."""
 
 import json
 import shutil
@@ -26,10 +25,10 @@ from annotation_app.tasks.models import Pool
 
 
 def write_sources(turn: Turn) -> dict[str, Any]:
-    """Write the training data: for each route and pool a folder of new samples and one of earlier turns' samples.
+    """Write the training data: for each route and pool a folder of new samples and one of earlier cycles' samples.
 
-    A second call writes the same. Samples that may not be used any more are left out then, and a training that had
-    begun with them starts again. Returns counts by training."""
+    A second call writes the same data without samples that may no longer be used. A training that had begun with such
+    samples is restarted. Returns counts by training."""
     written: dict[str, Any] = {}
     for training in folder_trainings(turn):
         chosen = _selected_episodes(turn, training)
@@ -66,8 +65,8 @@ def write_sources(turn: Turn) -> dict[str, Any]:
 
 
 def _selected_episodes(turn: Turn, training: FolderRun) -> dict[str, list[str]]:
-    """Which trajectories are learned from: what was chosen before, as far as it still may be. Where it may not all be,
-    nothing is left that was made of it."""
+    """The trajectories to learn from: the earlier selection, as far as it is still permitted. If it is not permitted
+    completely, everything made from it is deleted."""
     folder, (fresh, earlier) = turn_folder(turn), routed_episodes(turn, training)
     if isinstance(training.plan, PreferenceTraining) and not training.plan.earlier:
         earlier = []
@@ -87,8 +86,8 @@ def _selected_episodes(turn: Turn, training: FolderRun) -> dict[str, list[str]]:
 
 
 def _discard_if_changed(turn: Turn, training: FolderRun, copies: dict[str, str]) -> None:
-    """A training that is half done goes on only with what it was begun with, to the letter: a review since then is in
-    the copies too, and the trainer refuses other data."""
+    """Discard an interrupted training unless its data is byte-identical. The copies also contain reviews, which may
+    have changed, and the trainer refuses other data."""
     noted, run = turn_folder(turn) / f"{training.name}-copies.json", turn_folder(turn) / "train" / training.name
     if noted.exists() and json.loads(noted.read_text()) != copies and run.exists():
         shutil.rmtree(run)
@@ -96,7 +95,7 @@ def _discard_if_changed(turn: Turn, training: FolderRun, copies: dict[str, str])
 
 
 def _copies_sha256(folders: Sequence[Path]) -> str:
-    """What copies say, but for their pictures, which their names tell."""
+    """Digest of the copies without their pictures, whose names identify their content."""
     digest = sha256()
     for folder in folders:
         for file in sorted(folder.rglob("*.jsonl")):
@@ -106,8 +105,8 @@ def _copies_sha256(folders: Sequence[Path]) -> str:
 
 
 def routed_episodes(turn: Turn, training: FolderRun) -> tuple[list[UUID], list[UUID]]:
-    """What was routed there since the last turn that trained so, and before. Left out is what may not be learned from
-    any more: it was withdrawn, deleted or lost its pictures meanwhile, a reviewer said no, or the gate tries it now."""
+    """What was routed to a training since the last cycle that had it, and before. Samples that may no longer be used
+    are left out: withdrawn, deleted, without pictures, rejected by a reviewer, or now tried by the gate."""
     routed = Sample.objects.filter(wheel=turn.wheel_id, turn__number__lte=turn.number, route=training.route)
     there = entries_matching(Query()).filter(pool__in=training.pools, episode__emptied_at__isnull=True)
     left = there.exclude(episode__review__in=REFUSALS).values("episode_id")
@@ -122,7 +121,7 @@ def routed_episodes(turn: Turn, training: FolderRun) -> tuple[list[UUID], list[U
 
 
 def _of_pool(pool: Pool, episodes: Sequence[UUID]) -> list[UUID]:
-    """Those of a pool, in the same order."""
+    """The samples of a pool, in the same order."""
     own = set(
         entries_matching(Query(pool=pool.pk)).filter(episode_id__in=episodes).values_list("episode_id", flat=True)
     )
@@ -130,8 +129,8 @@ def _of_pool(pool: Pool, episodes: Sequence[UUID]) -> list[UUID]:
 
 
 def _folder_write(turn: Turn, name: str, pool: Pool, episodes: Sequence[UUID]) -> Path:
-    """An export of these trajectories of a pool, as every trainer reads it; one that is whole is left. That of another
-    pool than the wheel's own has the pool's number in its name."""
+    """Export these trajectories of a pool in the trainers' format. A complete export is kept. The folder of a pool
+    other than the flywheel's own has the pool's number in its name."""
     name = name if pool.pk == turn.wheel.pool_id else f"{name}-{pool.pk}"
     target = turn_folder(turn) / COPIES_FOLDER / name
     if target.exists():

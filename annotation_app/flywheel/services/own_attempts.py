@@ -1,4 +1,4 @@
-"""Rejection sampling within the flywheel: successes of reinforcement and of the gate in earlier cycles are imitated."""
+"""Rejection sampling in the flywheel: imitate successes of reinforcement and of the gate in earlier cycles."""
 
 import json
 import shutil
@@ -19,17 +19,17 @@ from protocol.trajectory.tasks import task_kind
 from protocol.trajectory.trajectories import Trajectory
 
 RL_INBOX = "rl-inbox"
-"""In the folder of a turn's trainings: where reinforcement takes its attempts from."""
+"""In the folder of a cycle's trainings: the inbox of reinforcement."""
 MAX_PER_KIND = 32
-"""Successes at one kind of task, the shortest ones."""
+"""Most successes at one kind of task; the shortest ones are used."""
 STALE = "attempt_stale"
-"""Why reinforcement refused an attempt that imitation can use: its weights were too old for a ratio."""
+"""Error code of an attempt that reinforcement refused and imitation can use: its weights were too old for a ratio."""
 
 
 def write_own_successes(turn: Turn, target: Path, pools: Sequence[Pool]) -> Path | None:
-    """A folder of the attempts of earlier turns that a verifier called successful, without the gate's tasks; one that
-    is whole is left. None where there are none. Raises OSError, and ProgramFailed where the gate's tasks cannot be
-    read. Where only some of the turn's pools are learned from, it has attempts at their kinds of task alone."""
+    """Write a folder of the verified successes of earlier cycles, without the gate's tasks. A complete one is kept.
+    Returns None if there are none. If only some of the cycle's pools are learned from, it has only attempts at their
+    kinds of task. Raises OSError, and ProgramFailed if the gate's tasks cannot be read."""
     if target.exists():
         return target
     everything = len(pools) == len(turn_pools(turn))
@@ -49,7 +49,7 @@ def write_own_successes(turn: Turn, target: Path, pools: Sequence[Pool]) -> Path
 
 
 def trajectory_count(folders: Sequence[Path]) -> int:
-    """How many attempts these folders of `write_own_successes` hold."""
+    """The number of attempts in these folders of `write_own_successes`."""
     count = 0
     for folder in folders:
         with (folder / TRAJECTORIES).open("rb") as lines:
@@ -58,8 +58,8 @@ def trajectory_count(folders: Sequence[Path]) -> int:
 
 
 def _attempt_folders(turn: Turn) -> Iterator[Path]:
-    """Of earlier turns' reinforcement: what was learned, what came too late, and what was too old to be learned. Also
-    what was tried at those of their gates that had fresh pages."""
+    """Folders of earlier cycles' reinforcement: attempts that were learned, came too late, or were too old to be
+    learned. Also the trials of those of their gates that had fresh pages."""
     for earlier in Turn.objects.filter(wheel=turn.wheel_id, number__lt=turn.number).order_by("number"):
         if earlier.recipe.trials.tries_fresh_pages:
             tried = sorted((turn_path(earlier.pk) / TRIALS_FOLDER).glob("*"))

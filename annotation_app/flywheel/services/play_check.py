@@ -1,4 +1,4 @@
-"""Whether the pools, suite and levels that a recipe learns from and plays are there, as it is saved."""
+"""Checks, when a recipe is saved, that the pools, suite and levels that it uses exist."""
 
 from asgiref.sync import async_to_sync
 
@@ -9,8 +9,8 @@ from annotation_app.tasks.models import Pool
 
 
 def play_check(recipe: Recipe, before: Recipe | None) -> None:
-    """Check the pools that a recipe learns from, the pages of its gate, and what it plays, as far as the recipe before
-    it had others. Suites are not checked while the bridge does not answer.
+    """Check the pools that a recipe learns from, the pages of its gate, and what it plays, as far as they changed since
+    the previous recipe. Suites are not checked while the bridge does not answer.
 
     Raises Invalid (`unknown_pool`, `unknown_suite`, `unknown_level`, `no_fresh_pages`) with the field.
     """

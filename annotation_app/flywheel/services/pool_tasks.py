@@ -14,17 +14,17 @@ from protocol.trajectory.tasks import task_kind
 
 
 def played_pool(recipe: Recipe, own: Pool) -> Pool | None:
-    """The pool that a recipe plays, or else the flywheel's own; None where no pool has the name."""
+    """The pool that a recipe plays, by default the flywheel's own; None if no pool has the name."""
     play = recipe.rl.play if recipe.rl else None
     return Pool.objects.filter(name=play.pool).first() if play is not None and play.pool else own
 
 
 def write_pool_tasks(pool: Pool, trials: GateTrials, kinds: Sequence[str], target: Path) -> tuple[str, ...]:
-    """Write the pool's tasks of these kinds, but for those of the gate, a line each. Returns their ids.
+    """Write the pool's tasks of these kinds, without those of the gate, one per line. Returns their ids.
 
-    An existing file is read instead: a resumed cycle plays the tasks that it began with.
+    An existing file is read instead, so that a resumed cycle plays the tasks that it began with.
 
-    Raises Invalid where a task's MCP server asks for a secret that it may not use.
+    Raises Invalid if a task's MCP server requests a secret that it may not use.
     """
     if not target.exists():
         wanted, held = set(kinds), gate_task_ids(trials)

@@ -1,4 +1,4 @@
-"""What people preferred in the trajectories that a turn's training by preferences learns from."""
+"""People's preferences in the trajectories of a cycle's preference training."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -11,12 +11,12 @@ from protocol.trajectory.trajectories import Trajectory
 
 
 def preference_sources(folders: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
-    """The folders that hold something, by source, as the cycle notes what a training read."""
+    """The folders that are not empty, by source, as the cycle records what a training read."""
     return {name: {"paths": list(map(str, each))} for name, each in folders.items() if each}
 
 
 def preference_count(plan: PreferenceTraining, folders: Iterable[Path]) -> int:
-    """How many preferences the training finds there: pairs of replies for DPO, judged replies for KTO."""
+    """The number of preferences in these folders: pairs of replies for DPO, judged replies for KTO."""
     extract = extract_preferences if plan.algorithm == "dpo" else extract_unpaired_preferences
     count = 0
     for folder in folders:

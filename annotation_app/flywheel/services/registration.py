@@ -1,4 +1,4 @@
-"""Registering weights that a cycle trained, by hand: without attempts at the gate, and without promoting them."""
+"""Manual registration of weights that a cycle trained, without gate trials and without promotion."""
 
 from annotation_app.accounts.models import User
 from annotation_app.errors import Conflict, NotFound
@@ -15,13 +15,13 @@ from annotation_app.policies.services import revision_add
 def checkpoint_register(
     *, user: User, checkpoint_id: int, registration: CheckpointRegistration
 ) -> tuple[PolicyRevision, bool]:
-    """Register a checkpoint as a revision that proposes nowhere. It is asked as the revision that proposed when its
-    cycle began: dialect, sampling, memory and prompt. Returns the revision, and whether it is new.
+    """Register a checkpoint as a revision that proposes nowhere. Its dialect, sampling, memory and prompt are those of
+    the active revision when its cycle began. Returns the revision, and whether it is new.
 
     Raises:
-        Forbidden: The person is no admin.
+        Forbidden: The person is not an admin.
         NotFound: There is no such checkpoint.
-        Conflict: It is registered already (`checkpoint_registered`), or another revision has this name
+        Conflict: It is already registered (`checkpoint_registered`), or another revision has this name
             (`revision_exists`).
     """
     policies_admin_check(user)

@@ -1,5 +1,5 @@
-"""What a turn asks others for: that acts are done again, that judges judge. It waits for what is under way already, and
-ends where the turn was stopped."""
+"""Replays and judgements that a cycle requests. It waits for those that are already running, and stops if the cycle was
+cancelled."""
 
 import math
 import time
@@ -20,19 +20,20 @@ from annotation_app.reviews.replay_checks import check_run
 from annotation_app.reviews.services import check_request
 
 POLL_SECONDS = 0.5
-"""Seconds between two looks at what somebody else does."""
+"""Seconds between checks of another process's work."""
 CHECK_TIMEOUT_SECONDS = 1_200
-"""Seconds that a check under way is waited for: twice as long as it takes to find that its worker went away."""
+"""Longest wait for a running check (seconds): twice the time to detect that its worker died."""
 
 
 def checks_request(*, turn_id: UUID, user: User, episodes: Iterable[UUID]) -> tuple[str, ...]:
-    """Replay these episodes one by one; returns the codes of those that could not be tried. Raises TurnCancelled."""
+    """Replay these episodes one by one. Returns the error codes of those that could not be tried. Raises
+    TurnCancelled."""
     refused: set[str] = set()
     for episode in episodes:
         _turn_running_check(turn_id)
         _wait_for(turn_id, partial(_check_in_progress, episode), within=CHECK_TIMEOUT_SECONDS)
         if _check_finished(episode):
-            continue  # somebody else's check, or that of a turner that died
+            continue  # a check of another process, or of a worker that died
         try:
             job = check_request(user=user, episode_id=episode)
             check_run(job_id=job.pk, episode_id=episode)
@@ -41,20 +42,20 @@ def checks_request(*, turn_id: UUID, user: User, episodes: Iterable[UUID]) -> tu
             continue
         job.refresh_from_db()
         if job.status == JobState.FAILED:
-            return (*sorted(refused), job.error)  # no machine is to be had: the others would wait in vain
+            return (*sorted(refused), job.error)  # no machine is available: the others would also wait in vain
     return tuple(sorted(refused))
 
 
 def judgements_request(*, turn_id: UUID, user: User, pool_id: int) -> None:
-    """Ask the pool's judges about what they have not judged.
+    """Run the pool's judges on what they have not judged.
 
     Raises:
         TurnCancelled: the cycle was cancelled.
-        Conflict: a judge failed; what it alone can tell would count as unvalued for good.
+        Conflict: a judge failed. Without it, samples that only it can judge would stay without a value permanently.
     """
     for assigned in PoolJudge.objects.filter(pool=pool_id).select_related("judge"):
         runs = Run.objects.filter(pool=pool_id, judge=assigned.judge)
-        # However long it takes: of a run whose workers went away three times the judges' own clock says that it failed.
+        # No timeout: if the workers of a run died three times, the judges' own timeout fails it.
         _wait_for(turn_id, runs.filter(status__in=UNDER_WAY).exists, within=math.inf)
         run = run_request(user=user, pool_id=pool_id, judge_id=assigned.judge_id)
         should_continue = partial(turn_running, turn_id=turn_id)
@@ -69,13 +70,13 @@ def judgements_request(*, turn_id: UUID, user: User, pool_id: int) -> None:
 
 
 def _turn_running_check(turn_id: UUID) -> None:
-    """Raises TurnCancelled where the turn was stopped."""
+    """Raises TurnCancelled if the cycle was cancelled."""
     if not turn_running(turn_id=turn_id):
         raise TurnCancelled
 
 
 def _only_refused(run: Run) -> bool:
-    """Whether a judge that does judge here would not have what was left of the pool: asked again it says the same."""
+    """Whether a judge of this pool refused all the rest. It would refuse it again."""
     judges = Judgement.objects.filter(judge=run.judge_id, episode__task__pool=run.pool_id).exists()
     return judges and run.judged + run.refused >= run.total
 

@@ -1,4 +1,4 @@
-"""The pool's judges as a rollout is given them: who decides what an attempt earned that no verifier judges."""
+"""The pool's judges for rollouts. They decide the rewards of attempts without a verifier."""
 
 from pydantic import JsonValue
 
@@ -8,7 +8,7 @@ from protocol.evaluation.judgements import VERIFIER
 
 
 def reward_judges_of(pool_id: int) -> dict[str, JsonValue]:
-    """The newest judge of each kind that judges in a pool, as the file of a rollout's `--judges`; without keys."""
+    """The newest judge of each kind in a pool, in the format of a rollout's `--judges` file, without keys."""
     named: list[JsonValue] = [
         {
             "kind": assigned.judge.kind,
@@ -33,7 +33,7 @@ def judge_keys(pool_id: int) -> dict[str, str]:
 
 
 def pool_reward_judges(pool_id: int) -> list[PoolJudge]:
-    """The newest judge of each kind that is a model and believed from a score above 0."""
+    """The newest judge of each kind that is a model and trusted from a score above 0."""
     assigned = PoolJudge.objects.select_related("judge").filter(pool=pool_id, threshold__gt=0)
     newest: dict[str, PoolJudge] = {}
     for each in assigned.exclude(judge__kind=VERIFIER.kind).order_by("-judge_id"):

@@ -1,4 +1,4 @@
-"""The stages that read: which trajectories are new, what is known of them, what they are worth, and where they go."""
+"""The reading stages: which trajectories are new, what is known of them, their values, and their routes."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,9 +37,9 @@ BATCH_SIZE = 500
 
 
 def collect(turn: Turn) -> dict[str, Any]:
-    """Take in what was finished since: everything of its pools that this wheel has not taken in yet."""
+    """Collect finished trajectories of the flywheel's pools that it has not collected yet."""
     entries_refresh()
-    Sample.objects.filter(wheel=turn.wheel_id, route="").update(turn=turn)  # of turns that ended before they said where
+    Sample.objects.filter(wheel=turn.wheel_id, route="").update(turn=turn)  # of cycles that ended before routing them
     room = max(0, turn.recipe.most - _samples(turn).count())
     new = _new_entries(turn.wheel, turn.recipe).order_by("created_at", "episode_id")
     for batch in _batches(new.values_list("episode_id", flat=True)[:room]):
@@ -49,8 +49,8 @@ def collect(turn: Turn) -> dict[str, Any]:
 
 
 def is_enough(wheel: Wheel) -> bool:
-    """Whether a turn of the clock would take in as much as the recipe asks for; also where one of its pools is gone:
-    the turn then fails and says so."""
+    """Whether a scheduled cycle would collect as many as the recipe requires. Also True if one of its pools is gone:
+    the cycle then fails with that error."""
     with suppress(Conflict):
         return _has_enough(wheel)
     return True
@@ -63,7 +63,8 @@ def _has_enough(wheel: Wheel) -> bool:
 
 
 def check(turn: Turn) -> dict[str, Any]:
-    """Whether acts could be done again, as reviews tell it, and what is nearly the same as something older."""
+    """Check whether acts can be replayed, with the same check as in reviews, and find near-duplicates of older
+    attempts."""
     unchecked: tuple[str, ...] = ()
     if turn.recipe.replay:
         known = _executable([sample.episode for sample in _samples(turn)])
@@ -88,7 +89,7 @@ def check(turn: Turn) -> dict[str, Any]:
 
 
 def value(turn: Turn) -> dict[str, Any]:
-    """What each sample is worth, with everything that was said of it."""
+    """Compute the value of each sample, with all verdicts on it."""
     if turn.recipe.judge:
         for pool in turn_pools(turn):
             judgements_request(turn_id=turn.pk, user=turn.requested_by, pool_id=pool.pk)
@@ -105,7 +106,7 @@ def value(turn: Turn) -> dict[str, Any]:
 
 
 def route(turn: Turn) -> dict[str, Any]:
-    """Where each sample goes, and which kinds of task reinforcement plays."""
+    """Choose the route of each sample, and the kinds of task that reinforcement plays."""
     counted: Counter[str] = Counter()
     for batch in _batches(_samples(turn)):
         ids = [sample.episode for sample in batch]
@@ -128,7 +129,7 @@ def route(turn: Turn) -> dict[str, Any]:
 
 
 def _new_entries(wheel: Wheel, recipe: Recipe) -> QuerySet[Entry]:
-    """Whole episodes of the recipe's pools that this wheel has not taken in."""
+    """Complete episodes of the recipe's pools that this flywheel has not collected."""
     asked = Query(review="accepted" if recipe.accepted_only else None)
     taken = Sample.objects.filter(wheel=wheel, episode=OuterRef("episode_id"))
     return exportable_entries(asked).filter(~Exists(taken), pool__in=pools_of(wheel, recipe))
@@ -145,7 +146,7 @@ def _batches(found: Iterable[Any]) -> Iterable[list[Any]]:
 
 
 def _executable(episodes: Sequence[UUID]) -> dict[UUID, bool]:
-    """What the newest finished check of each said."""
+    """The result of the newest finished check of each."""
     found = Job.objects.filter(kind=JobKind.CHECK, status=JobState.DONE, episode_id__in=episodes, report__isnull=False)
     return {
         job.episode_id: job.report.executable
@@ -155,9 +156,9 @@ def _executable(episodes: Sequence[UUID]) -> dict[UUID, bool]:
 
 
 def _duplicates(turn: Turn) -> dict[UUID, UUID]:
-    """Samples that are nearly the same as an older attempt at the same task, each with that attempt. Tasks that differ
-    by their seed are not the same: what they have in common is what is to be learned."""
-    from annotation_app.reviews.duplicates import (  # with numpy, which no other program needs
+    """Samples that are near-duplicates of an older attempt at the same task, each with that attempt. Tasks that differ
+    in seed count as different, because their similarities are what should be learned."""
+    from annotation_app.reviews.duplicates import (  # imports numpy, which no other program needs
         find_duplicates,
     )
 
@@ -183,7 +184,7 @@ def _task_of(episode: UUID) -> tuple[object, ...]:
 
 
 def _grounds(episodes: Sequence[UUID]) -> dict[UUID, Grounds]:
-    """What was said of each; of models, the newest that said something."""
+    """All verdicts on each. Of models, the newest that gave one counts."""
     scores: dict[UUID, float] = {}
     said = Judgement.objects.filter(episode_id__in=episodes, score__isnull=False).exclude(judge__kind="verifier")
     for episode, score in said.order_by("judge_id").values_list("episode_id", "score"):
@@ -204,7 +205,7 @@ def _grounds(episodes: Sequence[UUID]) -> dict[UUID, Grounds]:
 
 @transaction.atomic
 def _choose_kinds_to_play(turn: Turn) -> list[str]:
-    """Note how the active revision does at each kind of task, and which of these are worth playing."""
+    """Record the active revision's results at each kind of task, and which of these are worth playing."""
     rule = turn.recipe.rl
     if rule is None:
         return []
@@ -225,9 +226,8 @@ def _choose_kinds_to_play(turn: Turn) -> list[str]:
 
 
 def _rates(turn: Turn) -> Mapping[str, tuple[int, int]]:
-    """Successes and attempts by kind of the active revision: its attempts among this turn's that nobody helped and that
-    came in from elsewhere, beside what the desk counted, also in the pool that is played, and the last evaluation
-    found."""
+    """The active revision's successes and attempts by kind: its imported attempts in this cycle without human help,
+    those counted from annotation, also in the pool that is played, and those of the last evaluation."""
     rates: defaultdict[str, tuple[int, int]] = defaultdict(lambda: (0, 0))
 
     def add(kind: str, succeeded: int, attempts: int) -> None:
@@ -250,6 +250,7 @@ def _rates(turn: Turn) -> Mapping[str, tuple[int, int]]:
 
 
 def _is_of(turn: Turn, label: str) -> bool:
-    """Whether this is the active revision's label; where none of the wheel's policy proposes, any of that policy."""
+    """Whether this is the active revision's label. If no revision of the flywheel's policy is active, any label of that
+    policy matches."""
     active = own_active(turn)
     return label == str(active) if active else label.startswith(f"{turn.recipe.policy} ")

@@ -1,4 +1,4 @@
-"""Turns that the clock begins."""
+"""Scheduled cycles."""
 
 from contextlib import suppress
 from datetime import timedelta
@@ -12,8 +12,8 @@ from annotation_app.flywheel.services.samples import is_enough
 
 
 def turns_due() -> int:
-    """Begin a turn of every wheel whose last one began long enough ago and did not fail, and for which enough is new;
-    how many there were. After a failure somebody looks first."""
+    """Begin a cycle of every flywheel whose last one began long enough ago and did not fail, if there is enough new
+    data. Returns how many. After a failure, a person has to look first."""
     begun = 0
     for wheel in Wheel.objects.filter(every_hours__isnull=False).select_related("owner"):
         last = wheel.turns.order_by("-number").first()
@@ -22,7 +22,7 @@ def turns_due() -> int:
             continue
         if not is_enough(wheel):
             continue
-        with suppress(Conflict, Forbidden):  # somebody turned it just now, or its owner is no admin any more
+        with suppress(Conflict, Forbidden):  # a person just started it, or its owner is no longer an admin
             turn_begin(user=wheel.owner, wheel_id=wheel.pk, by_clock=True)
             begun += 1
     return begun

@@ -1,5 +1,6 @@
-"""The running model server that a recipe names: nobody else may be asking it, and in the end it gets back the weights
-of who proposes. That a stage has begun is in the ledger before any are given: a turn that goes on gives them again."""
+"""Reservation of the running model server that a recipe names. No other user may be using it, and at the end the active
+revision's weights are loaded into it again. The ledger records the stage before any weights are loaded, so a resumed
+cycle loads them again."""
 
 import logging
 from collections.abc import Iterator
@@ -22,8 +23,8 @@ logger = logging.getLogger(__name__)
 
 @contextmanager
 def reserved_server(turn: Turn, programs: ProgramRunner) -> Iterator[None]:
-    """The server is the turn's while the block runs. Where that ends badly it is given back at once; where it goes well
-    the turn's last stage does it at its end. Raises Conflict where people's desks ask that server."""
+    """Reserve the server for the cycle while the block runs. After a failure it is released at once. After success the
+    cycle's last stage releases it at its end. Raises Conflict if annotators' policies use that server."""
     if turn.recipe.serving is not None:
         server_unused_check(turn.recipe.serving.url)
     try:
@@ -37,7 +38,7 @@ def reserved_server(turn: Turn, programs: ProgramRunner) -> Iterator[None]:
 
 
 def server_release(turn: Turn, programs: ProgramRunner, *, weights: str = "", version: str = "") -> None:
-    """Give the server these weights; else those that the turn began with. Raises ProgramFailed."""
+    """Load these weights into the server, or by default those that the cycle began with. Raises ProgramFailed."""
     serving, active = turn.recipe.serving, own_active(turn)
     if serving is None:
         return
@@ -47,7 +48,7 @@ def server_release(turn: Turn, programs: ProgramRunner, *, weights: str = "", ve
 
 
 def server_unused_check(url: str) -> None:
-    """Raises Conflict where a pool's people are answered by the server at this address."""
+    """Raises Conflict if a pool's policy uses the server at this address."""
     for pool in Pool.objects.filter(policy__isnull=False).select_related("policy"):
         if pool.policy is not None and server_root(pool.policy.base_url) == server_root(url):
             message = f"The server at {url} answers the people of pool {pool.name}: what is tried needs one of its own."
@@ -55,7 +56,7 @@ def server_unused_check(url: str) -> None:
 
 
 def server_unreserved_check(recipe: Recipe, wheel_id: int) -> None:
-    """Raises Conflict where another wheel's turn is running that gives weights to the server of this recipe."""
+    """Raises Conflict if a running cycle of another flywheel loads weights into the server of this recipe."""
     if recipe.serving is None:
         return
     for turn in Turn.objects.filter(state=TurnState.RUNNING).exclude(wheel=wheel_id).select_related("wheel"):

@@ -1,4 +1,4 @@
-"""The smallest wheel there is, over the trainer's toy world: attempts of its own policy come in as imports."""
+"""The toy flywheel, over the trainer's toy world. Attempts of its own policy are imported."""
 
 import secrets
 from pathlib import Path
@@ -31,7 +31,7 @@ TRAINER_SETTINGS = {"vision": True, "learning_rate": 0.001, "warmup": 1, "tokens
 
 
 class ToyFlywheelStatus(FrozenModel):
-    """Who proposes now, and how many turns have ended."""
+    """The active revision, and how many cycles have ended."""
 
     checkpoint: str
     revision: str
@@ -40,7 +40,7 @@ class ToyFlywheelStatus(FrozenModel):
 
 
 def toy_flywheel_set(*, start: Path, server: str, attempts: Path, seeds: int) -> None:
-    """Take attempts in, and make what is not there: the revision it begins with, a gate, the wheel. Raises Invalid."""
+    """Import attempts, and create what is missing: the first revision, a gate, the flywheel. Raises Invalid."""
     job = import_folder_run(folder=attempts, pool=NAME)
     if job.status != "done" or job.refused:
         raise Invalid(f"The attempts did not come in: {job.error or job.refusals.first()}")
@@ -54,7 +54,7 @@ def toy_flywheel_set(*, start: Path, server: str, attempts: Path, seeds: int) ->
 
 
 def toy_flywheel_status(*, start: Path) -> ToyFlywheelStatus:
-    """Where the wheel stands; before it is made, at the start."""
+    """The status of the toy flywheel; the initial status before it exists."""
     wheel = Wheel.objects.select_related("pool__policy").filter(name=NAME).first()
     revision = wheel.pool.policy if wheel else None
     turns = Turn.objects.filter(wheel=wheel)

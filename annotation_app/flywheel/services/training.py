@@ -1,4 +1,4 @@
-"""The stages that train: the folders they learn from, and the trainer's commands, each from the last one's weights."""
+"""The training stages: data folders, and the trainer's commands, each from the previous one's weights."""
 
 import json
 from collections.abc import Sequence
@@ -37,20 +37,20 @@ from annotation_app.flywheel.services.turn_files import file_write, turn_folder
 from annotation_app.tasks.models import Pool
 
 CRITIC_FOLDER = "critic"
-"""In a checkpoint that PPO made."""
+"""The file of the critic in a checkpoint that PPO made."""
 
 
 def mix(turn: Turn) -> dict[str, Any]:
-    """Write what the turn's trainings learn from. Raises Conflict where no server would serve the result."""
+    """Write the training data of the cycle. Raises Conflict if no server would serve the result."""
     serving_url(turn)
     return write_sources(turn)
 
 
 def train(turn: Turn, programs: ProgramRunner) -> dict[str, Any]:
-    """Continued pre-training, imitation, preferences, reinforcement, as far as they are due and have something to learn
-    from. What was mixed is looked at again: since then somebody may have had it deleted, and copies go with a turn that
-    ended. Specialists all begin with what the shared trainings made; preferences and reinforcement go on with what they
-    are merged to."""
+    """Run continued pre-training, imitation, preferences and reinforcement, as far as they are due and have data. The
+    mixed data is checked again: it may have been deleted since, and copies are deleted with a cycle that ended.
+    Specialists all start from the result of the shared trainings. Preferences and reinforcement continue from their
+    merge."""
     mix(turn)
     begun_with, parent = start_checkpoint(turn), _parent_of(turn)
     made: list[Checkpoint] = []
@@ -91,20 +91,20 @@ def train(turn: Turn, programs: ProgramRunner) -> dict[str, Any]:
 def _trained(
     turn: Turn, training: AnyTraining, begun_with: str, parent: Checkpoint | None, programs: ProgramRunner
 ) -> Checkpoint | None:
-    """What a training made before, or makes now."""
+    """The result of a training, made earlier or now."""
     done = trained_checkpoint(turn, training.phase, training.domain)
     return done or _phase(turn, training, begun_with, parent, programs)
 
 
 def start_checkpoint(turn: Turn) -> str:
-    """The checkpoint a turn begins with: the policy's active revision's."""
+    """The checkpoint that a cycle begins with: that of the policy's active revision."""
     active = own_active(turn)
     return (active.checkpoint if active else "") or turn.recipe.start
 
 
 def serving_url(turn: Turn) -> str:
-    """Where the turn's revision will answer people, with /v1: the recipe's server, else the active revision's. Raises
-    Conflict where there is none."""
+    """The address at which the cycle's revision will serve people, with /v1: the recipe's server, else the active
+    revision's. Raises Conflict if there is none."""
     if turn.recipe.server:
         return f"{turn.recipe.server.rstrip('/')}/v1"
     active = own_active(turn)
@@ -116,7 +116,8 @@ def serving_url(turn: Turn) -> str:
 
 
 def _parent_of(turn: Turn) -> Checkpoint | None:
-    """The same, where a turn trained it, whichever wheel's: by its revision, which knows it wherever it lies now."""
+    """The start checkpoint's ledger row, if a cycle of any flywheel trained it. It is found by its revision, which
+    holds its current path."""
     active, trained = own_active(turn), Checkpoint.objects.order_by("-id")
     registered = trained.filter(revision=active).first() if active else None
     return registered or trained.filter(path=start_checkpoint(turn)).first()
@@ -125,7 +126,7 @@ def _parent_of(turn: Turn) -> Checkpoint | None:
 def _phase(
     turn: Turn, training: AnyTraining, begun_with: str, parent: Checkpoint | None, programs: ProgramRunner
 ) -> Checkpoint | None:
-    """Do one training, or go on with it; None where it is not due or there is nothing to learn from."""
+    """Run or resume one training; None if it is not due or has no data."""
     if not is_due(turn, training):
         return None
     plan, name = training.plan, training.name
@@ -167,8 +168,8 @@ def _phase(
 
 
 def _last_critic(turn: Turn, plan: ReinforcementTraining) -> dict[str, str]:
-    """The critic that PPO left in an earlier turn of the wheel: it goes on learning, unless the recipe's settings name
-    another."""
+    """The critic that PPO left in an earlier cycle of the flywheel. It is trained further, unless the recipe's settings
+    name another."""
     if plan.algorithm != "ppo":
         return {}
     reinforced = Checkpoint.objects.filter(turn__wheel=turn.wheel_id, turn__number__lt=turn.number, phase="rl")
@@ -178,8 +179,8 @@ def _last_critic(turn: Turn, plan: ReinforcementTraining) -> dict[str, str]:
 
 
 def _rollout_plan(turn: Turn, plan: ReinforcementTraining, kinds: Sequence[str]) -> RolloutPlan | None:
-    """Who plays these kinds of task for the trainer, as far as the suite or pool has them; None where others do. Raises
-    Conflict where there is no such pool."""
+    """The rollout plan for these kinds of task, as far as the suite or pool has them; None if external players play.
+    Raises Conflict if there is no such pool."""
     if plan.play is None:
         return None
     folder, active, pool = turn_folder(turn) / "train", own_active(turn), played_pool(turn.recipe, turn.wheel.pool)
@@ -211,7 +212,7 @@ def _rollout_plan(turn: Turn, plan: ReinforcementTraining, kinds: Sequence[str])
 
 
 def _judges_file(pool: Pool, folder: Path) -> Path:
-    """The judges of the pool that is played, for who plays. Raises Conflict where none judges there."""
+    """The file with the judges of the pool that is played, for the player. Raises Conflict if none judges there."""
     judges = reward_judges_of(pool.pk)
     if not judges["judges"]:
         raise Conflict("Rewards are to be decided by judges, and none judges in the pool.", code="no_judges")
@@ -220,7 +221,8 @@ def _judges_file(pool: Pool, folder: Path) -> Path:
 
 
 def _wording(turn: Turn) -> dict[str, Any]:
-    """In which words the trainer reads attempts: the dialect, and the active revision's prompt where it has its own."""
+    """The wording in which the trainer reads attempts: the dialect, and the active revision's prompt if it has its
+    own."""
     active = own_active(turn)
     return {
         "dialect": turn.recipe.dialect,
@@ -231,7 +233,7 @@ def _wording(turn: Turn) -> dict[str, Any]:
 def _training_command(
     plan: LikelihoodTraining | PreferenceTraining, sources: dict[str, Any], wording: dict[str, Any]
 ) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """The command that learns from these sources, and what it is told of them."""
+    """The command and settings that train on these sources."""
     folders = [path for one in sources.values() for path in one["paths"]]
     if isinstance(plan, PreferenceTraining):
         return ("trainer", plan.algorithm), {"folders": folders, "sources": list(plan.choices), **wording}
@@ -253,8 +255,8 @@ def _checkpoint_record(
     domain: str = "",
     parts: Sequence[Checkpoint] = (),
 ) -> Checkpoint:
-    """Note a checkpoint and what it was trained on or merged of, at once and once. `name` is what the training's files
-    are called."""
+    """Record a checkpoint with its training data or merged parts, atomically and once. `name` is the base name of the
+    training's files."""
     checkpoint = Checkpoint.objects.create(
         turn=turn,
         phase=phase,
@@ -270,7 +272,7 @@ def _checkpoint_record(
 
 
 def weights_sha256(folder: Path) -> str:
-    """Which weights a checkpoint holds."""
+    """Digest of the weights of a checkpoint."""
     digest = sha256()
     for file in sorted(folder.glob("*.safetensors")):
         digest.update(file.name.encode())

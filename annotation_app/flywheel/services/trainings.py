@@ -1,4 +1,4 @@
-"""Which trainings a turn has: by phase, and apart for each pool where specialists are trained."""
+"""The trainings of a cycle: by phase, and by pool if specialists are trained."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from annotation_app.tasks.models import Pool
 
 PREFERENCES = "pref"
 PHASES = ("ct", "sft", "merge", PREFERENCES, "rl")
-"""In the order of a turn; each begins with the weights of the one before."""
+"""In the order of a cycle. Each begins with the weights of the previous one."""
 
 
 Plan = TypeVar("Plan", bound=LikelihoodTraining | PreferenceTraining | ReinforcementTraining, covariant=True)
@@ -21,23 +21,23 @@ Plan = TypeVar("Plan", bound=LikelihoodTraining | PreferenceTraining | Reinforce
 
 @dataclass(frozen=True)
 class Training(Generic[Plan]):
-    """One training of a turn."""
+    """One training of a cycle."""
 
     phase: str
     plan: Plan
     pools: tuple[Pool, ...]
-    """Whose trajectories it learns from."""
+    """The pools whose trajectories it learns from."""
     domain: str = ""
-    """The name of its pool, where it trains a specialist."""
+    """The name of its pool, if it trains a specialist."""
 
     @property
     def name(self) -> str:
-        """What its files are called."""
+        """The base name of its files."""
         return f"{self.phase}-{self.pools[0].pk}" if self.domain else self.phase
 
     @property
     def route(self) -> str:
-        """The route of the samples that it learns from: preferences are learned from what may be imitated."""
+        """The route of the samples that it learns from. Preferences are learned from samples that may be imitated."""
         return "sft" if self.phase == PREFERENCES else self.phase
 
 
@@ -49,25 +49,25 @@ AnyTraining = FolderRun | Training[ReinforcementTraining]
 
 
 def folder_trainings(turn: Turn) -> tuple[FolderRun, ...]:
-    """The trainings that learn from folders and are due, in their order, that have made no checkpoint yet."""
+    """The due trainings that learn from folders and have made no checkpoint yet, in order."""
     every: list[FolderRun] = [*_likelihood(turn), *preferences_of(turn)]
     found = [one for one in every if is_due(turn, one)]
     return tuple(one for one in found if trained_checkpoint(turn, one.phase, one.domain) is None)
 
 
 def preferences_of(turn: Turn) -> tuple[PreferenceRun, ...]:
-    """The training by preferences, which learns from all pools at once; none where the recipe has none."""
+    """The preference training, which learns from all pools at once; none if the recipe has none."""
     plan = turn.recipe.preferences
     return () if plan is None else (Training(PREFERENCES, plan, turn_pools(turn)),)
 
 
 def specialists_of(turn: Turn) -> tuple[LikelihoodRun, ...]:
-    """The trainings of specialists; none where pools are not trained apart."""
+    """The trainings of specialists; none if pools are not trained separately."""
     return tuple(one for one in _likelihood(turn) if one.domain)
 
 
 def shared_trainings(turn: Turn) -> tuple[LikelihoodRun, ...]:
-    """The trainings by likelihood that learn from all pools at once."""
+    """The likelihood trainings that learn from all pools at once."""
     return tuple(one for one in _likelihood(turn) if not one.domain)
 
 
@@ -82,13 +82,13 @@ def _likelihood(turn: Turn) -> Sequence[LikelihoodRun]:
 
 
 def trained_checkpoint(turn: Turn, phase: str, domain: str = "") -> Checkpoint | None:
-    """What this training of the turn made before."""
+    """The earlier result of this training of the cycle."""
     return Checkpoint.objects.filter(turn=turn, phase=phase, domain=domain).first()
 
 
 def last_trained_turn(turn: Turn, training: AnyTraining) -> int:
-    """The number of the wheel's last turn before this one that trained so, 0 where none did: what a turn that failed,
-    was stopped or found nothing to learn from had routed is still new. A training of all pools counts for each."""
+    """The number of the flywheel's last earlier cycle with this training, 0 without one. Samples routed in a cycle that
+    failed, was cancelled or found no data are still new. A training of all pools counts for each."""
     trained = Checkpoint.objects.filter(
         turn__wheel=turn.wheel_id,
         turn__number__lt=turn.number,
@@ -99,5 +99,5 @@ def last_trained_turn(turn: Turn, training: AnyTraining) -> int:
 
 
 def is_due(turn: Turn, training: AnyTraining) -> bool:
-    """Whether the training is done in this turn, by how often it is."""
+    """Whether the training is due in this cycle, by its interval."""
     return turn.number - last_trained_turn(turn, training) >= training.plan.every

@@ -1,4 +1,4 @@
-"""The folder of a turn: where it lies, what is copied into it, and when the copies end."""
+"""The folder of a cycle: its path, its training copies, and their deletion."""
 
 import json
 import logging
@@ -13,24 +13,24 @@ from annotation_app.flywheel.programs import turn_lock
 
 logger = logging.getLogger(__name__)
 COPIES_FOLDER = "data"
-"""Of a turn's folder: trajectories as the trainer reads them."""
+"""In a cycle's folder: trajectories in the trainer's format."""
 
 
 def turn_folder(turn: Turn) -> Path:
-    """Where everything of a turn lies."""
+    """The folder of all files of a cycle."""
     return turn_path(turn.pk)
 
 
 def training_copies_delete(turn: Turn) -> None:
-    """Delete the folders that a turn learned from: the database has it all, and what is deleted there must not live on
-    in copies. Raises OSError."""
+    """Delete the folders that a cycle learned from. The database has their content, and what is deleted there must not
+    survive in copies. Raises OSError."""
     if (turn_folder(turn) / COPIES_FOLDER).exists():
         shutil.rmtree(turn_folder(turn) / COPIES_FOLDER)
 
 
 def training_copies_sweep() -> None:
-    """Delete the copies of turns that failed, were stopped, or whose worker died before; going on makes them again.
-    A folder that another process is at is its own affair."""
+    """Delete the copies of cycles that failed, were cancelled, or whose worker died before deleting them. A resumed
+    cycle makes them again. A folder that another process uses is skipped."""
     ended = Turn.objects.exclude(state=TurnState.RUNNING)
     for turn_id in ended.values_list("pk", flat=True):
         folder = turn_path(turn_id)
@@ -45,7 +45,7 @@ def training_copies_sweep() -> None:
 
 
 def file_write(path: Path, value: Any) -> None:
-    """Write a value as JSON, whole or not at all."""
+    """Write a value as JSON, atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(path.name + ".part")
     aside.write_text(json.dumps(value, indent=1))
