@@ -1,1 +1,1 @@
-"""Which tasks there should be: a graph of what people do, how hard tasks are, what is covered, and new wordings."""
+"""Task design: a graph of what people do, task difficulty, coverage, and new wordings."""

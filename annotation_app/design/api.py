@@ -1,4 +1,4 @@
-"""Task design over HTTP: admins change, researchers look."""
+"""HTTP routes of task design. Admins change; researchers read."""
 
 from typing import Annotated
 from uuid import UUID
@@ -41,7 +41,7 @@ class MadeOut(FrozenModel):
 
 @router.get("/design", response=DesignPage)
 def design_get(request: HttpRequest) -> DesignPage:
-    """The graph, what is covered of it, and what is wanted most."""
+    """The graph, its coverage, and its largest gaps."""
     return selectors.design_page(user=user_of(request))
 
 
@@ -52,7 +52,7 @@ def design_tasks(
     level: Annotated[int | None, Query(), Field(ge=1, le=5)] = None,
     after: Annotated[int, Query(), Field(ge=0, le=2**31 - 1)] = 0,
 ) -> PlacedPage:
-    """The tasks under a node, or without one those that stand nowhere."""
+    """The tasks under a node, or without a node those that have no place in the graph."""
     return selectors.placed_page(user=user_of(request), node_id=node, level=level, after=after)
 
 
@@ -75,7 +75,7 @@ def graph_upload(
     kind: Annotated[GraphFormat, Form()],
     preview: Annotated[bool, Form()] = False,
 ) -> GraphReport:
-    """Add the nodes of a file and take over its importances; where a row is wrong nothing is changed."""
+    """Add the nodes of a file and apply its importances. If a row is wrong, nothing is changed."""
     if (file.size or 0) > LARGEST:
         raise TooLarge(f"A graph may have {LARGEST} bytes.")
     return services.graph_import(user=user_of(request), data=file.read(), form=kind, preview=preview)
@@ -83,7 +83,7 @@ def graph_upload(
 
 @router.post("/design/suites", response=GraphReport)
 def suites_derive(request: HttpRequest) -> GraphReport:
-    """Place the tasks of bundled suites that stand nowhere, by what their suites say of them."""
+    """Place unplaced tasks of bundled suites by the metadata of their suites."""
     return services.suites_derive(user=user_of(request))
 
 
@@ -95,21 +95,21 @@ def node_make(request: HttpRequest, body: NodeIn) -> Status[MadeOut]:
 
 @router.patch("/design/nodes/{node_id}", response={204: None})
 def node_change(request: HttpRequest, node_id: RowId, body: NodeChange) -> Status[None]:
-    """Name or weigh a node otherwise."""
+    """Change a node's name or importance."""
     services.node_change(user=user_of(request), node_id=node_id, wanted=body)
     return Status(204, None)
 
 
 @router.delete("/design/nodes/{node_id}", response={204: None})
 def node_delete(request: HttpRequest, node_id: RowId) -> Status[None]:
-    """Take a node and all below it out of the graph; tasks stay in their pools."""
+    """Remove a node and all below it from the graph. Tasks stay in their pools."""
     services.node_delete(user=user_of(request), node_id=node_id)
     return Status(204, None)
 
 
 @router.post("/design/placements", response={204: None})
 def tasks_place(request: HttpRequest, body: PlacementIn) -> Status[None]:
-    """Say where tasks stand, and how hard they are."""
+    """Set the places of tasks and their difficulty."""
     services.tasks_place(user=user_of(request), wanted=body)
     return Status(204, None)
 
@@ -129,13 +129,13 @@ def writer_delete(request: HttpRequest, writer_id: RowId) -> Status[None]:
 
 @router.post("/tasks/{task_id}/wordings", response={202: WritingOut})
 def wordings_ask(request: HttpRequest, task_id: RowId, body: WritingIn) -> Status[WritingOut]:
-    """Have a model word a task's instruction anew; done in the background."""
+    """Request new wordings of a task's instruction from a model, in the background."""
     return Status(202, jobs.writing_start(user=user_of(request), task_id=task_id, wanted=body))
 
 
 @router.post("/wordings/{uuid:writing_id}/cancel", response={204: None})
 def wordings_cancel(request: HttpRequest, writing_id: UUID) -> Status[None]:
-    """Want them no longer."""
+    """Cancel a request for wordings."""
     services.writing_cancel(user=user_of(request), writing_id=writing_id)
     return Status(204, None)
 
@@ -149,6 +149,6 @@ def suggestion_accept(request: HttpRequest, suggestion_id: RowId, body: WordingI
 
 @router.post("/suggestions/{suggestion_id}/reject", response={204: None})
 def suggestion_reject(request: HttpRequest, suggestion_id: RowId) -> Status[None]:
-    """Leave a wording out."""
+    """Reject a wording."""
     services.suggestion_reject(user=user_of(request), suggestion_id=suggestion_id)
     return Status(204, None)

@@ -1,4 +1,4 @@
-"""What is asked of applications and of balance, and what is shown of them."""
+"""Schemas of applications and of balance."""
 
 from datetime import date, datetime
 from typing import Annotated, Literal

@@ -1,4 +1,4 @@
-"""Applications and the balance of difficulty over HTTP: admins change, researchers look."""
+"""HTTP routes of applications and the balance of difficulty. Admins change; researchers read."""
 
 from typing import Annotated
 

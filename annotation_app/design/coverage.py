@@ -1,4 +1,4 @@
-"""What is covered, and what is most wanted. Pure functions."""
+"""Coverage of the graph and its largest gaps. Pure functions."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Task drafts over HTTP: admins write and decide, researchers look."""
+"""HTTP routes of task drafts. Admins write and decide; researchers read."""
 
 from typing import Annotated
 from uuid import UUID
@@ -77,27 +77,27 @@ def drafts_accept(request: HttpRequest, body: DraftAcceptIn) -> Status[DraftsAcc
 
 @router.post("/design/drafts/reject", response={204: None})
 def drafts_reject(request: HttpRequest, body: DraftRejectIn) -> Status[None]:
-    """Leave drafts out, with the reason."""
+    """Reject drafts, with the reason."""
     services.drafts_reject(user=user_of(request), wanted=body)
     return Status(204, None)
 
 
 @router.post("/design/drafts/reopen", response={204: None})
 def drafts_reopen(request: HttpRequest, body: DraftReopenIn) -> Status[None]:
-    """Let rejected drafts wait for a decision again."""
+    """Return rejected drafts to the queue for a decision."""
     services.drafts_reopen(user=user_of(request), wanted=body)
     return Status(204, None)
 
 
 @router.post("/design/draft-requests", response={202: DraftRequestOut})
 def drafts_request(request: HttpRequest, body: DraftRequestIn) -> Status[DraftRequestOut]:
-    """Have a model write drafts; done in the background."""
+    """Request drafts from a model, in the background."""
     return Status(202, jobs.drafting_start(user=user_of(request), wanted=body))
 
 
 @router.post("/design/draft-requests/{uuid:request_id}/cancel", response={204: None})
 def drafts_cancel(request: HttpRequest, request_id: UUID) -> Status[None]:
-    """Want no more drafts of a request; those that are there stay."""
+    """Cancel a request for drafts. Existing drafts stay."""
     services.draft_request_cancel(user=user_of(request), request_id=request_id)
     return Status(204, None)
 

@@ -1,4 +1,4 @@
-"""Task drafts as a model writes them: the prompt, and the parser that says of each draft it leaves out why. Pure
+"""Task drafts written by a model: the prompt, and the parser, which names the fault of each draft that it rejects. Pure
 functions."""
 
 import json

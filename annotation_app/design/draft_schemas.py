@@ -1,4 +1,4 @@
-"""What is asked of task drafts, and what is shown of them."""
+"""Schemas of task drafts."""
 
 from typing import Annotated, Literal
 from uuid import UUID

@@ -14,7 +14,7 @@ NO_DRAFT_MESSAGE = "None of the replies has a draft that can be used."
 
 
 def drafting_run(*, request_id: UUID) -> None:
-    """Do what is left of a queued request; any other is left as it is."""
+    """Complete a queued request. Any other is left unchanged."""
     plan = services.draft_request_begin(request_id=request_id)
     if plan is None:
         return

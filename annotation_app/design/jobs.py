@@ -1,4 +1,4 @@
-"""Wordings and task drafts in the background."""
+"""Background jobs for wordings and task drafts."""
 
 from typing import Any
 from uuid import UUID
@@ -14,19 +14,19 @@ from annotation_app.design.selectors.drafts import draft_request_out
 
 @app.task(name="design.write")
 def writing_job(writing_id: str) -> None:
-    """Do one request; doing it again does no harm."""
+    """Process one request. Rerunning it is harmless."""
     writing_run(writing_id=UUID(writing_id))
 
 
 @app.task(name="design.draft")
 def drafting_job(request_id: str) -> None:
-    """Write the drafts of one request; doing it again goes on behind the cells that are done."""
+    """Write the drafts of one request. A rerun resumes after the finished cells."""
     drafting_run(request_id=UUID(request_id))
 
 
 @app.task(name="design.again")
 def writings_again_job() -> None:
-    """Have requests done whose worker died or never heard of them."""
+    """Requeue requests whose worker died or never received them."""
     for writing_id in services.writings_stale():
         writing_job.delay(str(writing_id))
     for request_id in services.draft_requests_stale():
@@ -34,7 +34,7 @@ def writings_again_job() -> None:
 
 
 def writing_start(*, user: Any, task_id: int, wanted: WritingIn) -> WritingOut:
-    """Ask for wordings and have them written. Raises Forbidden, NotFound and Conflict."""
+    """Request wordings and queue the job. Raises Forbidden, NotFound and Conflict."""
     writing = services.writing_request(user=user, task_id=task_id, wanted=wanted)
     writing_job.delay(str(writing.pk))
     writing.refresh_from_db()
@@ -42,7 +42,7 @@ def writing_start(*, user: Any, task_id: int, wanted: WritingIn) -> WritingOut:
 
 
 def drafting_start(*, user: Any, wanted: DraftRequestIn) -> DraftRequestOut:
-    """Ask for drafts and have them written. Raises Forbidden, NotFound and Conflict."""
+    """Request drafts and queue the job. Raises Forbidden, NotFound and Conflict."""
     request = services.draft_request_add(user=user, wanted=wanted)
     drafting_job.delay(str(request.pk))
     request.refresh_from_db()

@@ -1,4 +1,4 @@
-"""What is asked of task design, and what is shown of it."""
+"""Schemas of task design."""
 
 from typing import Annotated, Literal, Self
 from uuid import UUID

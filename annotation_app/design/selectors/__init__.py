@@ -1,4 +1,4 @@
-"""Reading the graph, what is covered of it, and the tasks of its cells."""
+"""Queries on the graph, its coverage, and the tasks of its cells."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -33,7 +33,7 @@ PAGE = 50
 
 
 def design_check(user: User) -> None:
-    """Raises Forbidden for all but admins and researchers."""
+    """Raises Forbidden for anyone but admins and researchers."""
     role_check(user, Role.ADMIN, Role.RESEARCHER)
 
 

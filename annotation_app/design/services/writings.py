@@ -1,4 +1,4 @@
-"""Having instructions worded anew by a model, and deciding on what it said."""
+"""Requests for new wordings of instructions by a model, and decisions on them."""
 
 from contextlib import AbstractContextManager
 from hashlib import sha256
@@ -77,7 +77,7 @@ def writing_request(*, user: User, task_id: int, wanted: WritingIn) -> Writing:
 
 @transaction.atomic(durable=True)
 def writing_cancel(*, user: User, writing_id: UUID) -> None:
-    """Want them no longer; one that has ended is left as it is. Raises Forbidden and NotFound."""
+    """Cancel a request for wordings. One that has ended stays unchanged. Raises Forbidden and NotFound."""
     role_check(user, Role.ADMIN)
     if not Writing.objects.filter(pk=writing_id).exists():
         raise NotFound("There is no such request.")
@@ -102,7 +102,7 @@ def writing_heartbeat(*, writing_id: UUID) -> AbstractContextManager[None]:
 
 @transaction.atomic(durable=True)
 def writing_end(*, writing_id: UUID, texts: tuple[str, ...] = (), error: str = "") -> None:
-    """Keep what was said, or why nothing was; of a request that was cancelled nothing is kept."""
+    """Store the wordings or the error. Nothing is stored for a cancelled request."""
     if request_end(Writing.objects.filter(pk=writing_id), error=error):
         Suggestion.objects.bulk_create(Suggestion(writing_id=writing_id, text=text) for text in texts)
 
