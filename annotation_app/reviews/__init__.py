@@ -1,1 +1,1 @@
-"""Reviewing what annotators did: who decides, what they say of each step, how it is mended, how far people agree."""
+"""Reviews of annotators' work: decisions, remarks on steps, corrections, and agreement between people."""

@@ -1,4 +1,4 @@
-"""Reviewing over HTTP: the queue, an episode's sheet, what is said and mended, agreement, checks."""
+"""HTTP routes of reviews: the queue, an episode's review sheet, remarks and corrections, agreement, checks."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -58,7 +58,7 @@ class ReviewNextIn(FrozenModel):
 
 
 class RemarkIn(FrozenModel):
-    """What to say of a step; nothing at all takes it back."""
+    """A remark on a step. An empty one removes the remark."""
 
     verdict: StepVerdict | None = None
     comment: ReviewText = ""
@@ -106,7 +106,7 @@ def reviews_queue(
 
 @router.post("/reviews/next", response=EpisodeSummary | None, auth=TOKEN_OR_SESSION_AUTH)
 def reviews_next(request: HttpRequest, body: ReviewNextIn) -> EpisodeSummary | None:
-    """Claim the oldest that waits, or the next one behind the one given; null where none waits."""
+    """Claim the oldest waiting episode, or the one after the given one; null if none waits."""
     filters = QueueFilters(pool=body.pool, annotator=body.annotator, outcome=body.outcome, returned=body.returned)
     episode = services.review_next(user=user_of(request), filters=filters, after=body.after, direction=body.direction)
     return None if episode is None else episode_summary(episode_id=episode.pk)
@@ -134,7 +134,7 @@ def review_sheet(request: HttpRequest, episode_id: UUID) -> ReviewDetails:
 
 @router.post("/episodes/{uuid:episode_id}/review/claim", response=ReviewDetails)
 def review_claim(request: HttpRequest, episode_id: UUID) -> ReviewDetails:
-    """Take it before another reviewer does, or keep it."""
+    """Claim the episode, or extend the claim."""
     user = user_of(request)
     services.review_claim(user=user, episode_id=episode_id)
     return review_details(user=user, episode_id=episode_id)
@@ -142,7 +142,7 @@ def review_claim(request: HttpRequest, episode_id: UUID) -> ReviewDetails:
 
 @router.delete("/episodes/{uuid:episode_id}/review/claim", response={204: None})
 def review_release(request: HttpRequest, episode_id: UUID) -> Status[None]:
-    """Leave it to others."""
+    """Release the claim."""
     services.review_release(user=user_of(request), episode_id=episode_id)
     return Status(204, None)
 
@@ -157,7 +157,7 @@ def review_step(request: HttpRequest, episode_id: UUID, index: StepIndex, body: 
 
 @router.post("/episodes/{uuid:episode_id}/review/steps/{index}/fixes", response=ReviewDetails)
 def review_fix(request: HttpRequest, episode_id: UUID, index: StepIndex, body: FixIn) -> ReviewDetails:
-    """Mend a step's thought and action: a reviewer, or its annotator where it was sent back."""
+    """Correct a step's thought and action: for reviewers, and for the annotator of a returned episode."""
     user = user_of(request)
     services.step_fix(
         user=user,
@@ -173,7 +173,7 @@ def review_fix(request: HttpRequest, episode_id: UUID, index: StepIndex, body: F
 
 @router.post("/episodes/{uuid:episode_id}/review/cuts", response=ReviewDetails)
 def review_cut(request: HttpRequest, episode_id: UUID, body: CutIn) -> ReviewDetails:
-    """Trim or split it, or take the last cut back; the record stays whole."""
+    """Trim or split the episode, or undo the last cut. The recorded episode is not changed."""
     user = user_of(request)
     if body.do == "trim":
         services.episode_trim(user=user, episode_id=episode_id, first=body.first, last=body.last)
@@ -186,7 +186,7 @@ def review_cut(request: HttpRequest, episode_id: UUID, body: CutIn) -> ReviewDet
 
 @router.post("/episodes/{uuid:episode_id}/review/resubmission", response=ReviewDetails)
 def review_resubmit(request: HttpRequest, episode_id: UUID) -> ReviewDetails:
-    """Its annotator hands in again what was sent back and mended."""
+    """Resubmit a returned episode after corrections; for its annotator."""
     user = user_of(request)
     services.review_resubmit(user=user, episode_id=episode_id)
     return review_details(user=user, episode_id=episode_id)
@@ -220,14 +220,14 @@ def reviews_meetings(request: HttpRequest, one: ShortText | None = None, other: 
 
 @router.post("/reviews/adjudications", response={204: None}, auth=TOKEN_OR_SESSION_AUTH)
 def review_adjudicate(request: HttpRequest, body: AdjudicationIn) -> Status[None]:
-    """Say which of a task's attempts counts."""
+    """Choose which of a task's attempts counts."""
     services.task_adjudicate(user=user_of(request), chosen=body.chosen, reason=body.reason)
     return Status(204, None)
 
 
 @router.post("/episodes/{uuid:episode_id}/review/checks", response={202: JobOut})
 def review_check(request: HttpRequest, episode_id: UUID) -> Status[JobOut]:
-    """Have its acts done again in a fresh sandbox; done in the background."""
+    """Replay the episode's acts in a fresh sandbox, in the background."""
     return Status(202, jobs.check_start(user=user_of(request), episode_id=episode_id))
 
 
@@ -247,12 +247,12 @@ def pool_duplicates_search(
 
 @router.get("/review-jobs/{uuid:job_id}", response=JobOut)
 def review_job(request: HttpRequest, job_id: UUID) -> JobOut:
-    """How a check or a search stands."""
+    """The status of a check or a search."""
     return job_of(user=user_of(request), job_id=job_id)
 
 
 @router.post("/review-jobs/{uuid:job_id}/cancel", response={204: None})
 def review_job_cancel(request: HttpRequest, job_id: UUID) -> Status[None]:
-    """Stop it."""
+    """Cancel a check or a search."""
     services.job_cancel(user=user_of(request), job_id=job_id)
     return Status(204, None)

@@ -21,7 +21,7 @@ def review_batches(request: HttpRequest) -> BatchesOut:
 
 @router.post("/reviews/batches", response={202: BatchOut})
 def review_batch_start(request: HttpRequest, body: BatchIn) -> Status[BatchOut]:
-    """Have a model write of the thoughts of many sessions; done in the background, one session after the other."""
+    """Start a model on the thoughts of many sessions, one after the other, in the background."""
     user = user_of(request)
     batch_id = jobs.batch_start(user=user, wanted=body)
     return Status(202, batch_out(user=user, batch_id=batch_id))
@@ -29,20 +29,20 @@ def review_batch_start(request: HttpRequest, body: BatchIn) -> Status[BatchOut]:
 
 @router.get("/reviews/batches/{uuid:batch_id}", response=BatchOut)
 def review_batch(request: HttpRequest, batch_id: UUID) -> BatchOut:
-    """How a batch and each of its sessions stand."""
+    """The status of a batch and of each of its sessions."""
     return batch_out(user=user_of(request), batch_id=batch_id)
 
 
 @router.post("/reviews/batches/{uuid:batch_id}/cancel", response={204: None})
 def review_batch_cancel(request: HttpRequest, batch_id: UUID) -> Status[None]:
-    """Stop it; what is written stays."""
+    """Cancel a batch. Finished texts stay."""
     services.batch_cancel(user=user_of(request), batch_id=batch_id)
     return Status(204, None)
 
 
 @router.post("/reviews/batches/{uuid:batch_id}/resume", response={202: BatchOut})
 def review_batch_resume(request: HttpRequest, batch_id: UUID) -> Status[BatchOut]:
-    """Go on with the sessions that failed or were cancelled."""
+    """Retry the sessions that failed or were cancelled."""
     user = user_of(request)
     jobs.batch_go_on(user=user, batch_id=batch_id)
     return Status(202, batch_out(user=user, batch_id=batch_id))

@@ -1,4 +1,4 @@
-"""Batches: what is asked of them, and what is shown."""
+"""Schemas of batches."""
 
 from datetime import datetime
 from typing import Annotated, Literal

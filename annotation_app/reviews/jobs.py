@@ -1,4 +1,4 @@
-"""Checks and searches in the background."""
+"""Background jobs for checks and searches."""
 
 from typing import Any
 from uuid import UUID
@@ -13,7 +13,7 @@ from annotation_app.reviews.selectors.details import job_out
 
 @app.task(name="reviews.check")
 def check_job(job_id: str, episode_id: str) -> None:
-    """Do one episode again."""
+    """Replay one episode."""
     check_run(job_id=UUID(job_id), episode_id=UUID(episode_id))
 
 
@@ -43,14 +43,14 @@ def batch_job(batch_id: str) -> None:
 
 @app.task(name="reviews.stale")
 def jobs_stale_job() -> None:
-    """Let jobs fail whose worker went away, and go on with batches."""
+    """Fail jobs whose worker died, and resume batches."""
     services.jobs_stale()
     for batch_id in services.batches_requeue_stale():
         batch_job.delay(str(batch_id))
 
 
 def check_start(*, user: Any, episode_id: UUID) -> JobOut:
-    """Ask for a check and have it done. Raises NotFound, Forbidden and Conflict."""
+    """Request a check and queue its job. Raises NotFound, Forbidden and Conflict."""
     job = services.check_request(user=user, episode_id=episode_id)
     check_job.delay(str(job.pk), str(episode_id))
     job.refresh_from_db()
@@ -58,7 +58,7 @@ def check_start(*, user: Any, episode_id: UUID) -> JobOut:
 
 
 def duplicates_start(*, user: Any, pool_id: int) -> JobOut:
-    """Ask for a search and have it done. Raises NotFound, Forbidden and Conflict."""
+    """Request a search and queue its job. Raises NotFound, Forbidden and Conflict."""
     job = services.duplicates_request(user=user, pool_id=pool_id)
     duplicates_job.delay(str(job.pk), pool_id)
     job.refresh_from_db()

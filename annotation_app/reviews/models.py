@@ -1,4 +1,4 @@
-"""What reviewers leave beside episodes: claims, decisions, remarks, fixes, cuts; and the jobs that check for them."""
+"""Review data of episodes: claims, decisions, remarks, corrections, cuts, and jobs."""
 
 import uuid
 
@@ -20,7 +20,7 @@ from protocol.trajectory.reviews import STEP_VERDICTS
 
 
 class Claim(models.Model):
-    """That a reviewer has an episode before them until `until`; nobody else writes to its review meanwhile."""
+    """A reviewer's claim on an episode, valid until `until`. Meanwhile no other reviewer may write to its review."""
 
     episode = models.OneToOneField(Episode, on_delete=models.PROTECT, related_name="claim")
     reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
@@ -83,7 +83,7 @@ class Opinion(models.Model):
 
 
 class Remark(models.Model):
-    """What a reviewer said of a step in a round: the last word of each is kept."""
+    """A reviewer's remark on a step in a round. Only each reviewer's last one is kept."""
 
     episode = models.ForeignKey(Episode, on_delete=models.PROTECT, related_name="remarks")
     index = models.PositiveIntegerField()
@@ -265,7 +265,7 @@ WRITING_KINDS = (JobKind.REFINEMENT, JobKind.ENRICHED, JobKind.DIVERSIFIED)
 
 
 class JobState(models.TextChoices):
-    """Where a job stands."""
+    """The state of a job."""
 
     QUEUED = "queued"
     RUNNING = "running"

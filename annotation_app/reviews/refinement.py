@@ -1,4 +1,4 @@
-"""A model writes of the thoughts of recorded sessions, one after the other, in a worker."""
+"""Worker code: a model writes texts of the thoughts of recorded sessions, one after the other."""
 
 import asyncio
 import logging
@@ -31,7 +31,7 @@ from protocol.trajectory.speech import RefinedText, RefinedThought
 
 logger = logging.getLogger(__name__)
 FAILURES_IN_A_ROW = 3
-"""Sessions without any result after which a batch stops: the model does not answer."""
+"""Consecutive sessions without a result after which a batch stops, because the model does not answer."""
 
 
 def batch_run(*, batch_id: UUID) -> None:
@@ -69,8 +69,8 @@ def _write_session(job_id: UUID) -> None:
 
 
 def writing_run(*, job_id: UUID) -> None:
-    """Write until it is done or cancelled; what is known is not asked for again. A job that is not queued is left as
-    it is; one whose session may not be written of has failed."""
+    """Write until the job is done or cancelled. Existing texts are not requested again. A job that is not queued is
+    left unchanged. If its session may not be used, the job fails."""
     run = _refinement_run if writing_job(job_id).kind == "refinement" else _variants_run
     try:
         run(job_id)

@@ -1,4 +1,4 @@
-"""Where a check meets the machines: an episode's acts are done again in a fresh sandbox."""
+"""Replay checks: repeat an episode's acts in a fresh sandbox."""
 
 import asyncio
 import contextlib
@@ -22,13 +22,13 @@ from vm_bridge.machine import Lease, Machine
 MACHINE_TTL_SECONDS = 240.0
 """How long a machine waits for a worker that died (seconds); renewed before every act."""
 MACHINE_WAIT_SECONDS = 120.0
-"""How long a check waits for a free machine: people come first (seconds)."""
+"""How long a check waits for a free machine (seconds). People take priority."""
 SAME_PICTURE_SHARE = 0.8
 """A picture that shares less of its edges with the recorded one is another."""
 
 
 def check_run(*, job_id: UUID, episode_id: UUID) -> None:
-    """Do an episode again, act by act, until it is done or cancelled; a job that is not queued is left as it is."""
+    """Replay an episode, act by act, until it is done or cancelled. A job that is not queued is left unchanged."""
     attempt = corrected_trajectory(episode_id=episode_id)
     if not job_begin(job_id=job_id, total=len(attempt.steps)):
         return

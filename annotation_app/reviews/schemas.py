@@ -1,4 +1,4 @@
-"""What is shown of reviews."""
+"""Schemas of reviews."""
 
 from datetime import datetime
 from typing import Literal
@@ -20,7 +20,7 @@ ChangeKind = Literal["changed", "added", "removed"]
 
 
 class ClaimOut(FrozenModel):
-    """Who has an episode before them, and until when."""
+    """The reviewer with a claim on an episode, and its end."""
 
     reviewer: str
     mine: bool
@@ -69,7 +69,7 @@ class OpinionOut(FrozenModel):
 
 
 class RemarkOut(FrozenModel):
-    """What a reviewer said of a step."""
+    """A reviewer's remark on a step."""
 
     index: int
     round: int
@@ -126,7 +126,7 @@ class CheckReport(FrozenModel):
 
 
 class JobOut(FrozenModel):
-    """How a job stands."""
+    """The status of a job."""
 
     id: UUID
     kind: Literal["check", "duplicates", "refinement", "enriched", "diversified"]

@@ -1,4 +1,4 @@
-"""How much two attempts are alike, by what they say and by what they show."""
+"""Similarity of two attempts, by their texts and by their pictures."""
 
 import hashlib
 import re

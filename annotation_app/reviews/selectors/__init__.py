@@ -1,1 +1,1 @@
-"""Reading reviews; nothing here writes."""
+"""Queries on reviews; read-only."""

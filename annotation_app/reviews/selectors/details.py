@@ -1,4 +1,4 @@
-"""All that belongs to reviewing one episode."""
+"""The review sheet of one episode."""
 
 from typing import Literal
 from uuid import UUID

@@ -21,7 +21,7 @@ from protocol.base import FrozenModel
 
 PAGE_SIZE = 50
 MAX_COUNTED = 1_000
-"""Of more, it is only said that they are more: to count them all reads each."""
+"""Above this number the total is not counted, because counting reads every row."""
 RECORDED = Q(source__head__contains='"origin":"recording"')
 """Of episodes: they are sessions of the recorder."""
 Direction = Literal["next", "previous"]
@@ -37,7 +37,7 @@ class QueueFilters(FrozenModel):
 
 
 def review_reader_check(user: User) -> None:
-    """Raises Forbidden for who reads no reviews."""
+    """Raises Forbidden for a person who may not read reviews."""
     if not user.has_role(Role.REVIEWER, Role.ADMIN, Role.RESEARCHER):
         raise Forbidden("Only reviewers see this.")
 
@@ -71,13 +71,13 @@ def _sampled(found: QuerySet[Episode]) -> list[UUID]:
 
 
 def unclaimed_for(user: User, waiting: QuerySet[Episode]) -> QuerySet[Episode]:
-    """Those that no other reviewer has now."""
+    """Episodes that no other reviewer has claimed."""
     taken = Claim.objects.filter(episode=OuterRef("pk"), until__gt=timezone.now()).exclude(reviewer=user)
     return waiting.filter(~Exists(taken))
 
 
 def review_queue(*, user: User, filters: QueueFilters, after: str | None = None) -> ReviewQueue:
-    """A page of what waits. Raises Forbidden, and Invalid for a place that makes no sense."""
+    """A page of the queue. Raises Forbidden, and Invalid for an invalid cursor."""
     review_reader_check(user)
     waiting = reviewable_by(user, filters)
     counted = waiting.order_by()[: MAX_COUNTED + 1].count()

@@ -1,4 +1,4 @@
-"""What was said in a recorded session, and the thoughts as reviewers have left them."""
+"""The speech of a recorded session, and its thoughts as edited by reviewers."""
 
 from datetime import datetime
 from uuid import UUID

@@ -1,4 +1,5 @@
-"""Reviewing: the only writers of its tables. What is said and mended stands beside the record, which never changes."""
+"""Changes to reviews. Only these services write to the review tables. Remarks and corrections are stored apart from the
+episode, which never changes."""
 
 from annotation_app.reviews.services.adjudication import task_adjudicate
 from annotation_app.reviews.services.batches import (

@@ -1,4 +1,4 @@
-"""Who may write to a review now: checked on the locked row, before anything is changed."""
+"""Permission checks for writes to a review, on the locked row, before anything is changed."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -14,11 +14,11 @@ from annotation_app.reviews.models import Claim
 from annotation_app.reviews.selectors.opinions import open_opinions
 
 CLAIM_DURATION = timedelta(minutes=20)
-"""How long an episode stays with a reviewer who writes nothing."""
+"""How long a claim lasts without a write by its reviewer."""
 
 
 def reviewer_check(user: User) -> None:
-    """Raises Forbidden for who is no reviewer."""
+    """Raises Forbidden for a person who is not a reviewer."""
     if not user.has_role(Role.REVIEWER, Role.ADMIN):
         raise Forbidden("Only reviewers decide this.")
 
@@ -67,7 +67,7 @@ def claim_make(*, user: User, episode: Episode) -> Claim:
 
 
 def correctable_episode(*, user: User, episode_id: UUID) -> Episode:
-    """The locked row of an episode whose steps this person may mend: a reviewer's, or their own that was sent back.
+    """The locked row of an episode whose steps this person may correct: as a reviewer, or their own returned one.
     Raises NotFound, Forbidden and Conflict."""
     episode = episode_of(user=user, episode_id=episode_id)
     if episode.annotator_id != user.pk:

@@ -1,4 +1,4 @@
-"""Whose attempt counts where several people did one task."""
+"""Adjudication between several attempts at one task."""
 
 from uuid import UUID
 

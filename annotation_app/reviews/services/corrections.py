@@ -1,4 +1,4 @@
-"""What is said of steps and how they are mended, trimmed and split; the record below is never changed."""
+"""Remarks on steps, corrections, trims and splits. The recorded episode is never changed."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,8 +22,8 @@ from protocol.trajectory.segments import InvalidSegments, Segments, split_segmen
 
 @transaction.atomic(durable=True)
 def remark_set(*, user: User, episode_id: UUID, index: int, verdict: StepVerdict | None, comment: str) -> None:
-    """Say of a step whether it is right, and what there is to say; both empty takes it back. Raises NotFound, Forbidden
-    and Conflict."""
+    """Set the remark on a step: whether it is right, and a text. If both are empty, the remark is removed. Raises
+    NotFound, Forbidden and Conflict."""
     episode = claimed_episode(user=user, episode_id=episode_id)
     step_check(episode, index)
     own: dict[str, Any] = {"episode": episode, "index": index, "round": current_round(episode), "reviewer": user}
@@ -37,8 +37,8 @@ def remark_set(*, user: User, episode_id: UUID, index: int, verdict: StepVerdict
 
 @transaction.atomic(durable=True)
 def step_fix(*, user: User, episode_id: UUID, index: int, base: int, thought: str, action: Action, reason: str) -> Fix:
-    """Say what a step should have thought and done, as a new revision over the `base` one. Raises NotFound, Forbidden,
-    and Conflict where somebody made another revision meanwhile."""
+    """Correct a step's thought and action, as a new revision based on `base`. Raises NotFound, Forbidden, and Conflict
+    if another revision was made meanwhile."""
     episode = correctable_episode(user=user, episode_id=episode_id)
     step_check(episode, index)
     revisions = episode.fixes.filter(index=index).order_by("revision").values_list("revision", flat=True)

@@ -1,4 +1,4 @@
-"""Claiming what waits, deciding it, and handing in again what was sent back."""
+"""Claims, decisions, and resubmission of returned episodes."""
 
 from uuid import UUID
 
@@ -26,13 +26,13 @@ from protocol.trajectory.speech import is_same, speech_of
 
 @transaction.atomic(durable=True)
 def review_claim(*, user: User, episode_id: UUID) -> Claim:
-    """Take an episode before anybody else does, or keep it. Raises NotFound, Forbidden and Conflict."""
+    """Claim an episode, or extend the claim. Raises NotFound, Forbidden and Conflict."""
     return claim_make(user=user, episode=claimed_episode(user=user, episode_id=episode_id))
 
 
 @transaction.atomic(durable=True)
 def review_release(*, user: User, episode_id: UUID) -> None:
-    """Leave it to others; nothing happens where this person does not have it. Raises NotFound and Forbidden."""
+    """Release a claim. Does nothing if this person has none. Raises NotFound and Forbidden."""
     episode_of(user=user, episode_id=episode_id)
     reviewer_check(user)
     Claim.objects.filter(episode_id=episode_id, reviewer=user).delete()
@@ -133,9 +133,9 @@ def _is_final(episode: Episode, opinions: list[Opinion]) -> bool:
 
 @transaction.atomic(durable=True)
 def review_resubmit(*, user: User, episode_id: UUID) -> Episode:
-    """Hand in again what was sent back and mended, without doing the task anew. Raises NotFound, Forbidden, and
-    Conflict where it was not sent back, nothing was mended (a thought of a recorded session counts), or the task is
-    being done anew."""
+    """Resubmit a returned episode after corrections, without repeating the task. Raises NotFound, Forbidden, and
+    Conflict if it was not returned, nothing was corrected (a thought of a recorded session counts), or the task is
+    being repeated."""
     episode_of(user=user, episode_id=episode_id)
     episode = episode_lock(episode_id)
     if episode.annotator_id != user.pk:

@@ -1,4 +1,4 @@
-"""Asking for checks and searches for duplicates, and how they go."""
+"""Requests for checks and duplicate searches, and their progress."""
 
 from contextlib import AbstractContextManager
 from uuid import UUID
@@ -68,7 +68,7 @@ def duplicates_request(*, user: User, pool_id: int) -> Job:
 
 @transaction.atomic(durable=True)
 def job_cancel(*, user: User, job_id: UUID) -> None:
-    """Stop a job; one that has ended is left as it is. Researchers may stop a model that writes. Raises Forbidden and
+    """Cancel a job. One that has ended stays unchanged. Researchers may cancel a model's writing. Raises Forbidden and
     NotFound."""
     job = Job.objects.filter(pk=job_id).first()
     if job is not None and job.kind in WRITING_KINDS:
@@ -89,7 +89,7 @@ def job_begin(*, job_id: UUID, total: int, prompt_sha256: str = "") -> bool:
 
 
 def job_progress_set(*, job_id: UUID, done: int) -> bool:
-    """Say how far it is; whether it is to go on."""
+    """Record the progress. Returns whether to continue."""
     running = Job.objects.filter(pk=job_id, status=JobState.RUNNING)
     return bool(running.update(done=done, heard_at=timezone.now()))
 
@@ -129,17 +129,17 @@ def writing_end(*, job_id: UUID) -> None:
 
 
 def job_fail(*, job_id: UUID, error: str) -> None:
-    """Note why it could not be done."""
+    """Record why the job failed."""
     _close(job_id, JobState.FAILED, error=error)
 
 
 def jobs_stale() -> int:
-    """Jobs whose worker went away have failed; how many there were. Those of a batch are resumed with it."""
+    """Fail jobs whose worker died. Returns how many. Those of a batch are resumed with it."""
     dead = abandoned_jobs(Job.objects.filter(batch__isnull=True))
     return dead.update(status=JobState.FAILED, finished_at=timezone.now(), error="Its worker went away.")
 
 
 def _close(job_id: UUID, status: JobState, **fields: object) -> bool:
-    """End a job that is under way; whether it was."""
+    """End a running job. Returns whether it was running."""
     under_way = Job.objects.filter(pk=job_id, status__in=UNDER_WAY)
     return bool(under_way.update(status=status, finished_at=timezone.now(), **fields))
