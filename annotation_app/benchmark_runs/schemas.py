@@ -1,4 +1,4 @@
-"""What people see of benchmark runs."""
+"""Schemas of benchmark runs."""
 
 from datetime import datetime
 from typing import Annotated, Literal, Self
