@@ -1,4 +1,4 @@
-"""Exports over HTTP, for researchers and admins."""
+"""HTTP routes of exports, for researchers and admins."""
 
 from typing import Annotated
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Exports in the background."""
+"""Background jobs of exports."""
 
 from typing import Any
 from uuid import UUID

@@ -149,7 +149,7 @@ class ExportJournal(AbstractContextManager["ExportJournal"]):
         self._database.execute("COMMIT")
 
     def reset_parts(self) -> None:
-        """Write every part anew: what was missing may be back."""
+        """Rewrite every part, because missing data may be back."""
         self._database.execute("BEGIN")
         for table in ("parts", "files", "missing", "refused"):
             self._database.execute(f"DELETE FROM {table}")  # noqa: S608 - names from the line above

@@ -1,4 +1,4 @@
-"""What is asked of exports, and what is shown of them."""
+"""Schemas of exports."""
 
 from datetime import datetime
 from typing import Annotated, Literal, get_args

@@ -1,4 +1,4 @@
-"""Reading export jobs."""
+"""Queries on export jobs."""
 
 from pathlib import Path
 from uuid import UUID
