@@ -1,4 +1,4 @@
-"""What is told of the parts of the platform."""
+"""Schemas of platform health."""
 
 from datetime import datetime
 from typing import Literal
