@@ -1,1 +1,1 @@
-"""Bringing trajectories in that were made elsewhere."""
+"""Imports of trajectories that were made elsewhere."""

@@ -1,4 +1,4 @@
-"""Imports over HTTP, for researchers and admins."""
+"""HTTP routes of imports, for researchers and admins."""
 
 from typing import IO, Annotated, cast
 from uuid import UUID

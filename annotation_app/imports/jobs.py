@@ -1,4 +1,4 @@
-"""Imports in the background."""
+"""Background jobs of imports."""
 
 from typing import IO, Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""What is asked of imports, and what is shown of them."""
+"""Schemas of imports."""
 
 from datetime import datetime
 from typing import Annotated, Literal

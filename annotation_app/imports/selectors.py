@@ -1,4 +1,4 @@
-"""Reading import jobs."""
+"""Queries on import jobs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

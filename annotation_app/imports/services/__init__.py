@@ -1,4 +1,4 @@
-"""Taking in what was made elsewhere: the only writers of import jobs."""
+"""Imports of trajectories. Only these services write to import jobs."""
 
 from annotation_app.imports.services.jobs import (
     import_cancel,

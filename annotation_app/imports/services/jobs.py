@@ -1,4 +1,4 @@
-"""Import jobs: asked for, run, stopped, taken up again."""
+"""Import jobs: requested, run, cancelled, resumed."""
 
 import gc
 import hashlib
