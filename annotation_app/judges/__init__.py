@@ -1,1 +1,1 @@
-"""Judges of finished episodes: which a pool has, what they said, and how far they agree with people."""
+"""Judges of finished episodes: which a pool has, their verdicts, and their agreement with people."""

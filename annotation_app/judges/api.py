@@ -1,4 +1,4 @@
-"""Judges over HTTP, for admins."""
+"""HTTP routes of judges, for admins."""
 
 from typing import Annotated
 from uuid import UUID

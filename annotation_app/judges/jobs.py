@@ -1,4 +1,4 @@
-"""Judging in the background."""
+"""Background jobs of judges."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Judges, the pools they judge in, their runs, and their words."""
+"""Judges, the pools in which they judge, their runs, and their verdicts."""
 
 import uuid
 from typing import get_args

@@ -1,4 +1,4 @@
-"""What is shown of judges, and what is asked of them."""
+"""Schemas of judges."""
 
 from datetime import datetime
 from typing import Annotated, Literal, Self

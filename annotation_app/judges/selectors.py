@@ -1,4 +1,4 @@
-"""Reading judges, their runs and their words."""
+"""Queries on judges, their runs and their verdicts."""
 
 from collections.abc import Iterator
 from uuid import UUID
