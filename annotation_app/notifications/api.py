@@ -1,4 +1,4 @@
-"""Everybody's own notices, and webhooks for admins, over HTTP."""
+"""HTTP routes of a person's own notices, and of webhooks for admins."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Telling people; the only writers of their table."""
+"""Sending notices. Only these services write to their table."""
 
 import logging
 from smtplib import SMTPException

@@ -1,4 +1,4 @@
-"""Webhooks and their messages; the only writers of their tables."""
+"""Webhooks and their messages. Only these services write to their tables."""
 
 import json
 import time
