@@ -1,4 +1,4 @@
-"""Reading policy revisions."""
+"""Queries on policy revisions."""
 
 import json
 import logging
