@@ -1,4 +1,4 @@
-"""What admins see of pools, and what they send."""
+"""Schemas of pools, for admins."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal

@@ -1,4 +1,4 @@
-"""Reading pools for admins."""
+"""Queries on pools, for admins."""
 
 from collections import defaultdict
 
