@@ -1,4 +1,4 @@
-"""Reading paired computers, pools that take recordings, and a person's recorded sessions."""
+"""Queries on paired computers, pools that accept recordings, and a person's recorded sessions."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Pairing computers and taking in their sessions: the only writers of these tables."""
+"""Pairing computers and importing their sessions. Only these services write to these tables."""
 
 from annotation_app.recorder.services.pairing import code_make, computer_pair, computer_revoke, computer_unpair
 from annotation_app.recorder.services.sessions import session_delete, session_upload_create, session_withdraw
