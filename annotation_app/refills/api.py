@@ -1,4 +1,4 @@
-"""Refills over HTTP."""
+"""HTTP routes of refills."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Refills in the background."""
+"""Background jobs of refills."""
 
 from annotation_app.celery import app
 from annotation_app.refills import selectors, services

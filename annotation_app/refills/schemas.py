@@ -1,4 +1,4 @@
-"""What is asked of refills, and what is shown of them."""
+"""Schemas of refills."""
 
 from datetime import datetime
 from typing import Annotated

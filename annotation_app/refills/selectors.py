@@ -1,4 +1,4 @@
-"""Reading refills: what a pool needs, and what has been added."""
+"""Queries on refills: what a pool needs, and what has been added."""
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Who makes new tasks of a kind: a port, and the bridge's suites behind it."""
+"""Makers of new tasks of a kind: an interface, and the bridge's suites behind it."""
 
 from collections.abc import Callable, Mapping
 from typing import Protocol
