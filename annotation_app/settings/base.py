@@ -1,4 +1,4 @@
-"""Settings that are the same everywhere."""
+"""Settings that all environments share."""
 
 from pathlib import Path
 
