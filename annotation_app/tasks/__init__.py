@@ -1,1 +1,1 @@
-"""What is to be done, and who is doing it."""
+"""Tasks, and the people who work on them."""

@@ -1,4 +1,4 @@
-"""What is shown of pools."""
+"""Schemas of pools."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Reading pools, tasks and assignments."""
+"""Queries on pools, tasks and assignments."""
 
 import logging
 from collections.abc import Collection, Iterable

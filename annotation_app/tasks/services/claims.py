@@ -1,4 +1,4 @@
-"""Claiming tasks and giving them back."""
+"""Claiming and returning tasks."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""What hosted models cost in a pool: set aside before a request, counted after it."""
+"""The cost of hosted models in a pool: reserved before a request, settled after it."""
 
 from django.db import transaction
 from django.db.models import F
