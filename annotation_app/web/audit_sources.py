@@ -1,4 +1,4 @@
-"""What a request does is noted in the audit log as done in a browser, until a token is read in it."""
+"""Sets the audit source of a request to the browser, until a token is read in it."""
 
 from typing import Any
 

@@ -1,10 +1,4 @@
-"""Large request bodies are read from people who are signed in alone, within a bound for each process.
-
-Daphne writes a whole body to a temporary file before the application sees the request, also for strangers. This module
-checks the sign-in of a request with a large body first, as the proxy does (`/api/me/signed-in`). It does not read the
-connection meanwhile. It answers a refused request at once and discards the rest of its body for a moment, so that the
-client reads the answer before the connection closes.
-"""
+"""Reads large request bodies only from signed-in people, within a limit for each process."""
 
 import asyncio
 import json

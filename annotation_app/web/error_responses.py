@@ -1,4 +1,4 @@
-"""Errors that Django itself answers under /api/, put in the one shape every error there has."""
+"""Converts Django's own errors under /api/ to the format of all API errors."""
 
 import json
 from http import HTTPStatus

@@ -1,4 +1,4 @@
-"""Sign-ins go on after the upgrade that gave cookies a name of the installation's own."""
+"""Keeps sign-ins valid after the upgrade that gave cookies a name specific to the installation."""
 
 from collections.abc import Awaitable
 from typing import Any

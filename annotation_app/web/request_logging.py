@@ -1,4 +1,4 @@
-"""Every request has an id, which its answer names, and is counted with how long it took."""
+"""Gives every request an id, which the response carries, and measures its duration."""
 
 import logging
 import time

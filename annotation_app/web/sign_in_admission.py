@@ -1,4 +1,4 @@
-"""More sign-ins than can be computed are refused before they cost anything."""
+"""Refuses sign-ins beyond the hashing capacity before they cost anything."""
 
 import json
 from typing import Any
