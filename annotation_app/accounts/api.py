@@ -34,7 +34,7 @@ class UserOut(FrozenModel):
 
 
 class SessionOut(FrozenModel):
-    """Who is signed in, and the token that changes must carry as X-CSRFToken."""
+    """The signed-in person, and the token that changes must carry as X-CSRFToken."""
 
     user: UserOut | None
     csrf: str
