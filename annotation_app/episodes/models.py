@@ -25,7 +25,7 @@ from protocol.trajectory.proposals import PolicyRef
 
 
 class EpisodeStateDocument(FrozenModel):
-    """What the desk shows of an episode beside its columns, steps and proposals."""
+    """What the annotation page shows of an episode in addition to its columns, steps and proposals."""
 
     capabilities: tuple[str, ...] = ()
     tools: tuple[Tool, ...] = ()
