@@ -230,8 +230,7 @@ class GateTrials(FrozenModel):
     same pages and can be compared, unless one had fresh pages."""
     parallel: Annotated[int, Field(ge=1, le=64)] = 1
     threads: Annotated[int, Field(ge=1, le=256)] = 1
-    """Of the processor, for the server of the weights that are tried. Several slow each other down on a busy
-    machine."""
+    """CPU threads of the server for the weights that are tried. Several slow each other down on a busy machine."""
     size: Annotated[str, StringConstraints(pattern=r"^(\d{2,4}x\d{2,4})?$")] = ""
     temperature: Annotated[float, Field(ge=0, le=2)] = 1.0
 
