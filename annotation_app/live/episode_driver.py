@@ -260,7 +260,7 @@ class EpisodeDriver:
         with contextlib.suppress(BridgeError):
             await self._bridge.warm(
                 image=stored.image, count=1
-            )  # prepare the next task's machine while this task is worked on
+            )  # the next task's machine
         return lease
 
     async def _release(self) -> None:
