@@ -48,7 +48,7 @@ ASSIGNMENT_STATE_WHEN_LEFT: dict[str, AssignmentState] = {
 _person_lock = CompiledQuery(
     lambda user: User.objects.select_for_update(no_key=True).filter(pk=user).values_list("pk"), user=-1
 )
-"""Advisory lock key that serializes claims by one person."""
+"""Locks the row of a person, so that concurrent claims by one person are serialized."""
 
 
 def episode_next(*, user: User, pool_id: int | None = None, practice: bool = False) -> Episode | None:
