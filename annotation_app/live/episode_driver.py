@@ -258,9 +258,7 @@ class EpisodeDriver:
                 await self._bridge.release(lease)
             raise EpisodeFenced(error.message) from error
         with contextlib.suppress(BridgeError):
-            await self._bridge.warm(
-                image=stored.image, count=1
-            )  # the next task's machine
+            await self._bridge.warm(image=stored.image, count=1)  # the next task's machine
         return lease
 
     async def _release(self) -> None:
