@@ -18,7 +18,7 @@ from .events import Event
 TIME_BOX_NS = 50 * MS
 """Timeout of one query. Slow programs have no elements in the recording."""
 TRIES = 3
-"""Delay before the retry when a program is busy with the press itself."""
+"""Maximum queries for one element: a program may be busy with the press itself."""
 LATEST_NS = 300 * MS
 """An element that arrives later than this after the press is not stored: it may be a different element by then."""
 FOCUS_SECONDS = 0.05

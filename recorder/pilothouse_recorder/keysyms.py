@@ -73,7 +73,7 @@ NAMES = {
 
 
 KEYSYMS = {name: keysym for keysym, name in reversed(NAMES.items())}
-"""The keysym of each name, which is stored on systems that have no keysyms."""
+"""The keysym of each name. Systems without keysyms of their own store these."""
 SPACING_MARKS = {
     "`": "̀", "´": "́", "^": "̂", "~": "̃", "¯": "̄", "˘": "̆",
     "˙": "̇", "¨": "̈", "°": "̊", "˚": "̊", "ˇ": "̌", "¸": "̧",

@@ -47,7 +47,7 @@ class Summary:
     gaps: tuple[Gap, ...]
     voice_seconds: float
     said: tuple[Utterance, ...]
-    """Text of the last transcription."""
+    """Utterances of the last transcription."""
 
     def to_json(self) -> dict[str, Any]:
         """As printed."""

@@ -215,7 +215,7 @@ def delete_session(folder: Path) -> None:
         elif path.name not in (LOCK, MANIFEST):
             path.unlink()
     (folder / MANIFEST).unlink()  # last, so that an interrupted deletion can be repeated
-    shutil.rmtree(folder, ignore_errors=sys.platform == "win32")  # where the lock is held, it goes with it
+    shutil.rmtree(folder, ignore_errors=sys.platform == "win32")  # a locked file goes when the lock is released
 
 
 def content_path(folder: Path, event: Mapping[str, Any]) -> Path | None:

@@ -15,8 +15,8 @@ WINDOW_BLOCKS = 50
 """Number of blocks that decide on a time together. A sound card's clock drifts by about a millisecond in that time."""
 LATENCY_BLOCKS = 300
 JUMP_NS = 50 * MS
-"""If this many blocks in a row all come later than this, samples before them were lost. Late blocks of a busy computer
-catch up.
+"""If `JUMP_BLOCKS` blocks in a row all come later than this, samples before them were lost. Late blocks of a busy
+computer catch up.
 """
 JUMP_BLOCKS = 3
 FLAT_NS = 20 * MS
