@@ -281,12 +281,9 @@ class BrowserDriver:
     async def _perform_action(
         self, action: Action, began: float, *, settle: bool, again: bool = True
     ) -> tuple[Observation, ActionError | None]:
-        """The outcome of an action: what is shown, and why it failed if it did.
-
-        If its page or browser is lost meanwhile, the episode is restored to before the action. An action that neither
-        hung nor crashed its page is then retried once: its browser may have ended because of another session, or lost
-        the first frame of a new window.
-        """
+        """The outcome of an action. A lost page or browser is restored to before the action. An action that neither
+        hung nor crashed its page is then retried once: its browser may have ended because of another session, or
+        lost the first frame of a new window."""
         episode, live = await self._episode_manager.current_episode(), self._episode_manager.rate > 0
         pages = len(episode.session.pages)
         try:
