@@ -47,7 +47,7 @@ from vm_bridge.suites.registry import SUITES, WEB_SUITES
 
 
 class HostService:
-    """The machines of this process and who watches them."""
+    """The machines of this process, and their viewers."""
 
     def __init__(self, config: Config, host: Host, redis: Redis) -> None:
         lease_guard = LeaseGuard(redis)

@@ -1,4 +1,4 @@
-"""Secrets of tasks: actions name them as `secret:NAME`, and approval is requested before a policy uses them."""
+"""Secrets of tasks: actions name them as `secret:NAME`, and the annotator confirms them before a policy uses them."""
 
 import re
 from collections.abc import Iterator

@@ -22,7 +22,8 @@ REDIS_OPERATOR = "default"
 
 
 class HostJob(NamedTuple):
-    """Something for a host to do: `reset` or `drop` a machine whose lease ended, or see to an image somebody wants."""
+    """A job for a host: `reset` or `drop` a machine whose lease ended, or create machines of an image that is in
+    demand."""
 
     verb: Literal["reset", "drop", "want"]
     name: str
