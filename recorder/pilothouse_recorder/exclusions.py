@@ -36,8 +36,8 @@ DEFAULT_TITLES = ("*private browsing*", "*incognito*", "*inprivate*", "*无痕*"
 
 @dataclass(frozen=True)
 class WindowInfo:
-    """A window as its program describes it. `client` identifies the program: its X server connection, or its process.
-    """
+    """A window as its program describes it. `client` identifies the program: its X server connection, or its
+    process."""
 
     client: int
     classes: tuple[str, ...]

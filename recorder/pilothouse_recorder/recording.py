@@ -223,8 +223,8 @@ class Recording:
                 self._buffer.add(Event("audio.chunk", one.t_ns, "capture", one.error_ns, data), one.samples)
 
     def _is_kept(self, t_ns: int) -> bool:
-        """Whether input of this time is stored, which means that recording was open then. Input arrives a moment later.
-        """
+        """Whether input of this time is stored, which means that recording was open then. Input arrives a moment
+        later."""
         since, until = self._open_from_ns, self._open_until_ns
         return since is not None and since <= t_ns and (until is None or t_ns < until)
 

@@ -1,5 +1,5 @@
-"""HTTP routes of a machine's screen and state: pictures by GET, snapshots, restore, time scale, and expert suggestions.
-"""
+"""HTTP routes of a machine's screen and state: pictures by GET, snapshots, restore, time scale, and expert
+suggestions."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any

@@ -211,8 +211,8 @@ class Engine:
         return session
 
     def _prepare_next(self) -> None:
-        """Prepare the next session in the background, unless one is prepared or this browser serves a single session.
-        """
+        """Prepare the next session in the background, unless one is prepared or this browser serves a single
+        session."""
         if self._preparing is None and not (self.alone or self._closing or self.died.is_set()):
             self._preparing = asyncio.create_task(self._prepare())
             self._preparing.add_done_callback(lambda done: done.cancelled() or done.exception())

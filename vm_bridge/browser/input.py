@@ -111,8 +111,8 @@ class InputDispatcher(ABC):
         return True
 
     async def _input(self, method: str, *payload: CdpPayload, framed: bool = False) -> None:
-        """Send these events to the active page in order. `framed` means that the browser holds them for the next frame.
-        """
+        """Send these events to the active page in order. `framed` means that the browser holds them for the next
+        frame."""
         if self.active.awaiting_first_frame:
             await self.refresh()
         page = self.active

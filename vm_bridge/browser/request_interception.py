@@ -109,8 +109,8 @@ class RequestInterceptor:
                 waited.clear()
 
     def on_request_sent(self, payload: CdpPayload) -> None:
-        """A page sent a request. The renderer reports this in order with its frames, before the request arrives here.
-        """
+        """A page sent a request. The renderer reports this in order with its frames, before the request arrives
+        here."""
         if payload.get("type") in SCRIPTED:
             self._requested.add(payload["requestId"])
 

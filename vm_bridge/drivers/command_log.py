@@ -115,8 +115,8 @@ class CommandLog:
 
 
 def _read_lines(file: Path) -> Iterable[CommandLogLine]:
-    """The last line of each of the latest commands. Ignores an incomplete line from a process that ended while writing.
-    """
+    """The last line of each of the latest commands. Ignores an incomplete line from a process that ended while
+    writing."""
     found: OrderedDict[str, CommandLogLine] = OrderedDict()
     for text in file.read_text(encoding="utf-8", errors="replace").splitlines():
         try:

@@ -83,8 +83,8 @@ def peak_db(samples: bytes) -> float:
 
 
 def check_microphone(source: str, seconds: float) -> dict[str, Any]:
-    """Listen for a moment. Reports the level and whether anything is heard. Raises RecorderError with `no_microphone`.
-    """
+    """Listen for a moment. Reports the level and whether anything is heard. Raises RecorderError with
+    `no_microphone`."""
     microphone = open_microphone(source)
     try:
         blocks = [microphone.read() for _ in range(max(1, round(seconds * 10)))]

@@ -20,8 +20,8 @@ CJK_WORD = re.compile(rf"[{CJK}][^{CJK}\w]*|[^{CJK}]+")
 
 @dataclass(frozen=True)
 class SpokenWord:
-    """One word of a piece of sound: seconds from the start of the piece, and a score of 0 to 1 if the engine gives one.
-    """
+    """One word of a piece of sound: seconds from the start of the piece, and a score of 0 to 1 if the engine gives
+    one."""
 
     begin_s: float
     end_s: float

@@ -1,5 +1,5 @@
-"""Manages the episode of one machine: opens it on first use, restores it after a loss, and runs its clock on request.
-"""
+"""Manages the episode of one machine: opens it on first use, restores it after a loss, and runs its clock on
+request."""
 
 import asyncio
 import time

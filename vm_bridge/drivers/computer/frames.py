@@ -145,8 +145,8 @@ class ScreenshotStore:
         return ref, data, striped
 
     def _encode(self, look: FrameRef) -> tuple[bytes, StripedJpeg | None]:
-        """Encode a frame. A JPEG reencodes only the changes since the previous frame, if that was the last one encoded.
-        """
+        """Encode a frame. A JPEG reencodes only the changes since the previous frame, if that was the last one
+        encoded."""
         assert self._screen is not None  # frames come from an attached guest
         width, height = self._screen.size(look)
         image = np.frombuffer(self._screen.pixels(look.slot), np.uint8).reshape(height, width, 4)

@@ -95,8 +95,8 @@ ACTION_KINDS = (
 
 
 class PhoneActionExecutor:
-    """Executes actions on one device. `names` maps people's names of apps to packages; relative paths start at `home`.
-    """
+    """Executes actions on one device. `names` maps people's names of apps to packages; relative paths start at
+    `home`."""
 
     def __init__(self, device: Device, names: Mapping[str, str], home: str) -> None:
         self._device = device

@@ -91,8 +91,8 @@ class AdbGateway:
         return self._about_device.fullmatch(request) is not None
 
     async def _to_device(self, request: str, reader: StreamReader, writer: StreamWriter) -> None:
-        """The server takes further requests about itself after a transport was chosen, so the next one is checked too.
-        """
+        """The server takes further requests about itself after a transport was chosen, so the next one is checked
+        too."""
         inner_reader, inner_writer = await self._server.dial()
         try:
             _write_request(inner_writer, f"host:tport:serial:{self._serial}")

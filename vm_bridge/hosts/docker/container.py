@@ -157,8 +157,8 @@ def _give_up(engine: ContainerEngine, folder: Path) -> str:
 async def _launch_uncancelled(
     engine: ContainerEngine, system: str, image: PreparedImage, folder: Path, user: int
 ) -> InitProcess:
-    """See `_launch`. A cancelled caller waits for it, because its thread continues and its container must be removed.
-    """
+    """See `_launch`. A cancelled caller waits for it, because its thread continues and its container must be
+    removed."""
     launching = asyncio.ensure_future(asyncio.to_thread(_launch, engine, system, image, folder, user))
     try:
         return await asyncio.shield(launching)
