@@ -1,4 +1,4 @@
-"""The base class of every shared type: frozen, and strict about unknown fields; and what JSON from outside may be."""
+"""The base class of every shared type: frozen, and strict about unknown fields. Also the types of external JSON."""
 
 import json
 import math

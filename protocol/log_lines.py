@@ -18,7 +18,7 @@ def escape_controls(line: str) -> str:
 
 
 class LineFormatter(logging.Formatter):
-    """A record's message on one line; only its traceback, where it has one, stands on lines of its own."""
+    """A record's message on one line; only a traceback has further lines."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         """See `logging.Formatter`."""

@@ -1,1 +1,1 @@
-"""A project of its own in this repository: `pilothouse_recorder` is what it installs."""
+"""The desktop recorder, a separate project in this repository. It installs `pilothouse_recorder`."""

@@ -1,1 +1,1 @@
-"""The platform layer: machines a policy or a person can act on, and their live pictures."""
+"""The platform layer: the machines that a policy or a person acts on, and their live pictures."""

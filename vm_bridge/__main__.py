@@ -39,18 +39,18 @@ MAX_REDIS_CONNECTIONS = 32
 """Most connections to Redis."""
 REDIS_TIMEOUT_SECONDS = 5.0
 REDIS_START_TIMEOUT_SECONDS, REDIS_RETRY_SECONDS = 15.0, 0.1
-"""How long a bridge that starts waits for Redis, and between two tries (seconds)."""
+"""How long a starting bridge waits for Redis, and the pause between two tries (seconds)."""
 SHUTDOWN_GRACE_SECONDS = 3
-"""How long running requests may take to end after SIGTERM (seconds)."""
+"""How long running requests may take to finish after SIGTERM (seconds)."""
 
 
 def create_bridge_app(config: Config, host: Host | None = None) -> FastAPI:
-    """The bridge that a configuration describes, over the machines of `host`; a manager alone needs none."""
+    """Build the bridge for a configuration, over the machines of `host`. A manager-only bridge needs no host."""
     redis = connect_redis(config)
     manager = None if config.role == "host" else LeaseManager(redis)
     here = None
     if host is not None:
-        # A manager starts in half the time and memory without the libraries of machines.
+        # Without the machine libraries a manager starts in half the time and memory.
         from vm_bridge.host_service import HostService
 
         here = HostService(config, host, redis)
@@ -100,14 +100,14 @@ def connect_redis(config: Config) -> Redis:
         decode_responses=True,
         socket_timeout=REDIS_TIMEOUT_SECONDS,
         socket_connect_timeout=2,
-        driver_info=None,  # `CLIENT SETINFO` is no command of the bridge's Redis user
+        driver_info=None,  # the bridge's Redis user may not run `CLIENT SETINFO`
         maint_notifications_config=MaintNotificationsConfig(enabled=False),
     )
     return Redis.from_pool(connections)
 
 
 async def wait_for_redis(redis: Redis) -> None:
-    """Wait until Redis answers: both may just have been restarted. Raises RedisError when it does not in time."""
+    """Wait until Redis answers: both may just have restarted. Raises RedisError on timeout."""
     end = asyncio.get_running_loop().time() + REDIS_START_TIMEOUT_SECONDS
     while True:
         try:
@@ -122,7 +122,7 @@ async def wait_for_redis(redis: Redis) -> None:
 
 
 def create_app() -> FastAPI:
-    """What each worker process serves."""
+    """The application that each worker process serves."""
     configure_logging()
     config = read_config(os.environ)
     if config.role == "manager":
@@ -131,7 +131,7 @@ def create_app() -> FastAPI:
         from vm_bridge.host_service import create_host
 
         made = create_bridge_app(config, create_host(config))
-    # What is there now stays: going through it again took 30 to 60 ms each time, in which nobody got an answer.
+    # Existing objects stay out of garbage collection: each full pass blocked all answers for 30 to 60 ms.
     gc.collect()
     gc.freeze()
     return made
@@ -139,17 +139,17 @@ def create_app() -> FastAPI:
 
 @cache
 def configure_logging() -> None:
-    """To standard error, in each process once."""
+    """Log to standard error, once per process."""
     log_to_stderr(os.environ)
-    # It would write the tickets of WebSockets down, and below INFO their headers and all that they carry.
+    # It would log the tickets of WebSockets, and below INFO their headers and payloads.
     server = logging.getLogger("uvicorn.error")
     server.addFilter(lambda record: "WebSocket" not in str(record.msg))
     server.setLevel(max(logging.INFO, logging.getLogger().level))
-    logging.getLogger("aioice").setLevel(logging.WARNING)  # every candidate pair of every viewer otherwise
+    logging.getLogger("aioice").setLevel(logging.WARNING)  # else it logs every candidate pair of every viewer
 
 
 def main() -> None:
-    """Serve until SIGTERM or SIGINT, then destroy every machine; until SIGHUP, then leave them running."""
+    """Serve until SIGTERM or SIGINT, then destroy every machine. On SIGHUP, stop and leave the machines running."""
     configure_logging()
     try:
         config = read_config(os.environ)

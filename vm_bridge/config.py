@@ -51,7 +51,7 @@ def _parse_json(value: Any) -> Any:
 
 
 def _parse_keys(value: Any) -> Any:
-    """Of `name=key,name=key`."""
+    """Parse `name=key,name=key`."""
     return tuple(tuple(word.split("=", 1)) for word in _split_commas(value)) if isinstance(value, str) else value
 
 
@@ -74,113 +74,118 @@ def _default_host_id() -> str:
 
 
 class Config(FrozenModel):
-    """Every setting of the bridge and the VNC gateway; the variable is `PILOTHOUSE_` and the name in capitals."""
+    """All settings of the bridge and the VNC gateway. The variable is `PILOTHOUSE_` and the name in capitals."""
 
     bridge_keys: Annotated[tuple[tuple[str, HostKey], ...], BeforeValidator(_parse_keys)] = ()
-    """Keys of this bridge by name: its host id and, for one that gives machines out, `@manager`
-    (`./pilothouse bridge-keys` prints them). Of several with one name each is good: the new before the old."""
+    """Keys of this bridge by name: its host id and, for a manager, `@manager` (`./pilothouse bridge-keys` prints them).
+    If a name has several keys, each is valid; the new one comes first.
+    """
     secret: Annotated[str, Field(pattern=r"^(.{16,})?$")] = ""
-    """Of earlier versions: shared by the web app and all bridges, in place of keys. Read until version 0.3.0."""
+    """The secret of earlier versions, shared by the web app and all bridges instead of keys. Read until version 0.3.0.
+    """
     log_level: Annotated[LogLevel, BeforeValidator(str.upper)] = "INFO"
-    """The least level of what is logged; the same variable sets that of the web app and its workers."""
+    """Minimum log level. The same variable sets that of the web app and its workers."""
     redis_url: str = "redis://127.0.0.1:6379/0"
     """Address of Redis: leases, queues, hosts."""
     data: Path = Path(".data")
-    """Folder with machines' files, logs and what is made once."""
+    """Folder with machines' files, logs and artifacts that are built once."""
     tools: Path = Path(".data/tools")
-    """Where the desktops' tools (Jupyter, code editor) are made, once for all hosts of this machine."""
+    """Folder where the desktops' tools (Jupyter, code editor) are built, once for all hosts of this machine."""
     role: Literal["both", "manager", "host"] = "both"
-    """`manager` gives machines out, `host` makes them and takes their calls."""
+    """`manager` leases machines, `host` makes them and takes their calls."""
     workers: int = Field(default=1, ge=1, le=64)
-    """Processes of a manager; one that has machines must be alone."""
+    """Number of a manager's worker processes. A manager with machines must have one."""
     host_id: Annotated[str, Field(pattern=HOST_ID_PATTERN)] = Field(default_factory=_default_host_id)
-    """This host among those on one Redis; its machines are adopted again under the same name."""
+    """Host id, unique on one Redis. A restarted bridge with the same id adopts its machines again."""
     bridge_bind: Bind = BindAddress("127.0.0.1", 8010)
     """Address and port it listens on."""
     bridge_url: str = "http://127.0.0.1:8010"
-    """How the web app reaches this bridge; written into every lease."""
+    """URL at which the web app reaches this bridge; part of every lease."""
     vnc_bind: Bind = BindAddress("127.0.0.1", 8011)
     """Address and port of the VNC gateway."""
     web_origins: CommaSeparated = ("http://127.0.0.1:8000", "http://localhost:8000")
     """Pages that may open a stream."""
     preview_url: str = ""
-    """Origin under which alone browsers see the web programs of machines, `{machine}` in it the machine's name and
-    `{bridge}` this host's id; empty, they see them under every name the bridge has."""
+    """The only origin at which browsers see machines' web programs. `{machine}` stands for the machine's name and
+    `{bridge}` for this host's id. If empty, they are served at every name of the bridge.
+    """
     machines: Literal["local", "fake"] = "local"
-    """What they are; `fake` paints pictures and needs nothing."""
+    """Kind of the machines; `fake` paints pictures and has no requirements."""
     lab_networks: LabNetworks = ()
-    """Networks of the lab that tasks may reach where they list a host of them, such as `10.20.0.0/16`. Addresses of
-    this machine, of loopback and of links stay closed."""
+    """Lab networks that tasks may reach if they list a host in one, such as `10.20.0.0/16`. Addresses of this machine,
+    loopback and link-local addresses stay blocked.
+    """
     zim_folder: Path | None = None
-    """A folder with the ZIM files of tasks, which `kiwix-serve` serves to their browsers."""
+    """Folder with the ZIM files of tasks, which `kiwix-serve` serves to their browsers."""
     adb_devices: CommaSeparated = ()
     """Serial numbers of real phones, as `adb devices` lists them; each is one machine of the image `android`."""
     adb_clear: CommaSeparated = ()
-    """Packages on them whose data every reset throws away."""
+    """Packages on the phones whose data every reset deletes."""
     android_world_python: Path | None = None
-    """The interpreter that has AndroidWorld's package, which sets its tasks up on phones and scores them."""
+    """Python interpreter with the AndroidWorld package, which sets up tasks on phones and scores them."""
     osworld: GuestAddresses = ()
     """Addresses (`host:port`, or `host:port:chrome:vnc:vlc`) of OSWorld's in-guest servers; each is one machine of the
     image `osworld`."""
     osworld_revert: Annotated[tuple[str, ...], BeforeValidator(_split_command)] = ()
-    """The command that puts one of them back; its address becomes the last word. None, and nothing does."""
+    """Command that reverts one of these machines; the machine's address is appended. None disables reverting."""
     osworld_python: Path = Path(".data/venvs/osworld/bin/python")
-    """The interpreter that has OSWorld's package, which sets its task files up and judges them."""
+    """Python interpreter with the OSWorld package, which sets up task files and evaluates them."""
     osworld_hosts: Annotated[tuple[HostPattern, ...], BeforeValidator(_split_commas)] = ()
-    """Hosts from which it may fetch the files that task files name."""
+    """Hosts from which it may download the files in task files."""
     osworld_password: str = ""
-    """Of the guests' user, for task files that ask for it."""
+    """Password of the guests' user, for task files that need it."""
     osworld_files: Path | None = None
-    """A folder with accounts (`evaluation_examples/settings`) and files that task files name."""
+    """Folder with accounts (`evaluation_examples/settings`) and files that task files refer to."""
     osworld_windows: GuestAddresses = ()
-    """Addresses of the same server in guests of Windows; each is one machine of the image `osworld-windows`."""
+    """Addresses of the same server in Windows guests; each is one machine of the image `osworld-windows`."""
     osworld_windows_revert: Annotated[tuple[str, ...], BeforeValidator(_split_command)] = ()
-    """The command that puts one of those back."""
+    """Command that reverts one of these machines."""
     windows: Annotated[tuple[Annotated[str, Field(pattern=ADDRESS_PATTERN)], ...], BeforeValidator(_split_commas)] = ()
-    """Addresses (`host:port`) of our agents in machines of Windows; each is one machine of the image `windows`."""
+    """Addresses (`host:port`) of the Windows agent in Windows machines; each is one machine of the image `windows`."""
     windows_secret: Annotated[str, Field(pattern=r"^(.{16,})?$")] = ""
-    """What these agents were packed with."""
+    """Secret that these agents were packed with."""
     windows_revert: Annotated[tuple[str, ...], BeforeValidator(_split_command)] = ()
-    """The command that puts one of those machines back."""
+    """Command that reverts one of these machines."""
     qemu: bool = False
-    """Whether there are virtual machines too, of the image `desktop-vm`."""
+    """Whether the host also has virtual machines, of the image `desktop-vm`."""
     qemu_memory: int = Field(default=1024, ge=256, le=65_536)
     """Memory of each (MiB)."""
     docker: bool = False
-    """Whether there are containers too, of the images `desktop-container` and `task-container`."""
+    """Whether the host also has containers, of the images `desktop-container` and `task-container`."""
     docker_image: str = "pilothouse-sandbox"
-    """The container engine's image that they see."""
+    """The container engine's image for them."""
     docker_network: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{0,100}$")] = ""
-    """The engine's network of the builds of tasks, and of tasks that want one; none: neither has any."""
+    """The container engine's network for task builds, and for tasks that need one. None: neither has a network."""
     disks: Path = Path(".data/disks")
-    """Where what they boot from is made, once for all hosts of this machine."""
+    """Folder where the boot files of virtual machines are built, once for all hosts of this machine."""
     browsers: int = Field(default_factory=lambda: max(1, (os.cpu_count() or 1) // 2), ge=1, le=256)
-    """Processes that share the browser machines; half the processors by default."""
+    """Number of browser processes that the browser machines share; by default half the processors."""
     browser_gpu: bool = False
-    """Whether they draw with a GPU; they prove that they do when they start."""
+    """Whether they draw with a GPU. Each browser verifies this when it starts."""
     browser_unsandboxed: bool = False
-    """Whether they may run as this user, with its files and network, where no walls can be put around them."""
+    """Whether browsers may run as this user, with its files and network, if they cannot be sandboxed."""
     max_machines: int = Field(default=8, ge=1, le=10_000)
-    """Most machines of this host at once."""
+    """Maximum machines of this host."""
     warm_pool: Annotated[dict[str, int], BeforeValidator(_parse_json)] = {}
-    """Machines that stand ready from the start, by image: `{"desktop": 1}`."""
+    """Machines to keep ready from the start, by image: `{"desktop": 1}`."""
     quotas: Annotated[tuple[Quota, ...], BeforeValidator(_parse_json)] = ()
-    """How many machines users and pools may hold, set at the start: `[{"scope": "user", "name": "*", "limit": 4}]`."""
+    """Initial quotas of users and pools: `[{"scope": "user", "name": "*", "limit": 4}]`."""
     fake_machine_log: Path | None = None
-    """Where fake machines write down every call with its token, for tests of fences."""
+    """File where fake machines log every call with its token, for tests of fencing."""
     ice_servers: Annotated[tuple[IceServer, ...], BeforeValidator(_parse_json)] = ()
-    """STUN and TURN servers, told to browsers by the web app and used by the bridge."""
+    """STUN and TURN servers. The web app sends them to browsers; the bridge uses them."""
     ice_addresses: CommaSeparated = ()
-    """Addresses to offer browsers in place of those of the network interfaces; `127.0.0.1` works only on
-    the same machine, and there it works without any network."""
+    """Addresses to offer to browsers instead of those of the network interfaces. `127.0.0.1` works only on the same
+    machine, and works there without any network.
+    """
     stream_fps: float = Field(default=30, gt=0, le=60)
-    """Most pictures a second of one WebRTC stream."""
+    """Maximum frames per second of one WebRTC stream."""
     stream_bitrate: int = Field(default=6_000_000, ge=200_000, le=100_000_000)
-    """Ceiling of one WebRTC stream (bits per second)."""
+    """Maximum bit rate of one WebRTC stream (bits per second)."""
 
     @property
     def preview_origin(self) -> str:
-        """`preview_url` of this host: its id as a label of a host name, as the web app writes it too."""
+        """This host's `preview_url`, with its id as a label of the host name. The web app builds the same URL."""
         return self.preview_url.replace("{bridge}", re.sub(r"[^a-z0-9-]+", "-", self.host_id).strip("-"))
 
     @property
@@ -195,11 +200,11 @@ class Config(FrozenModel):
 
     @property
     def ticket_keys(self) -> tuple[str, ...]:
-        """Keys that sign tickets to this host's machines, the secret of earlier versions among them."""
+        """Keys that sign tickets to this host's machines, including the secret of earlier versions."""
         return (*self.host_keys, *((self.secret,) if self.secret else ()))
 
     def keys_of(self, name: str) -> tuple[str, ...]:
-        """The keys of this name, the one derived from the shared secret among them."""
+        """The keys with this name, including the one derived from the shared secret."""
         given = tuple(key for known, key in self.bridge_keys if known == name)
         return (*given, derive_key(self.secret, name)) if self.secret else given
 
@@ -224,11 +229,11 @@ PREFIX = "PILOTHOUSE_"
 
 
 class ConfigError(Exception):
-    """A variable is missing or unusable; the message names it."""
+    """A variable is missing or invalid; the message names it."""
 
 
 def read_config(environment: Mapping[str, str]) -> Config:
-    """The settings an environment gives. Raises ConfigError."""
+    """Read the settings from an environment. Raises ConfigError."""
     environment = current_environment(environment)
     given = {
         name: environment[PREFIX + name.upper()] for name in Config.model_fields if PREFIX + name.upper() in environment
@@ -241,17 +246,17 @@ def read_config(environment: Mapping[str, str]) -> Config:
 
 
 def browser_unsandboxed(environment: Mapping[str, str]) -> bool:
-    """`browser_unsandboxed` for who runs browsers without a bridge. Raises ConfigError."""
+    """`browser_unsandboxed` for programs that run browsers without a bridge. Raises ConfigError."""
     return _read_one(environment, "BROWSER_UNSANDBOXED", BOOLEAN, False)
 
 
 def lab_networks(environment: Mapping[str, str]) -> tuple[Network, ...]:
-    """`lab_networks` for who runs browsers without a bridge. Raises ConfigError."""
+    """`lab_networks` for programs that run browsers without a bridge. Raises ConfigError."""
     return _read_one(environment, "LAB_NETWORKS", NETWORKS, "")
 
 
 def zim_folder(environment: Mapping[str, str]) -> Path | None:
-    """`zim_folder` where a task is set up or made. Raises ConfigError."""
+    """`zim_folder` for programs that set up or create a task. Raises ConfigError."""
     return _read_one(environment, "ZIM_FOLDER", FOLDER, None)
 
 

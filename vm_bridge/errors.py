@@ -1,26 +1,19 @@
-"""What can go wrong with a machine.
+"""Errors of machines.
 
-BridgeError                 every error of this package; `code` is stable
-├── MachineGone             the machine died, hung or was reclaimed
-├── StaleLease              another holder has a higher fencing token, or the lease ended
-├── UnsupportedAction       this machine cannot do that kind of action
-├── InvalidAction           the action cannot be done as it stands (off the screen, too long)
-├── CannotRestore           an earlier state could not be made again; nothing changed
-├── CommandConflict         a command_id was resent with another body
-├── OutcomeUnknown          a crash left open whether the act happened
-├── NoMachine               nothing free within the wait
-│   ├── SandboxUnavailable  this host cannot sandbox it, and running without a sandbox was not allowed
-│   └── ApplicationMissing  this host lacks an application that the image is made of
-├── UnknownClaim            nobody knows this request for a machine, or no longer
-├── UnknownHost             no such host
-├── UnknownTask             no such suite or task
-├── UnsupportedTask         a task's file asks for what nobody can do here; nothing was changed
-├── VerifierFailed          what judges a task failed itself: nobody knows how the task ended
-├── UnknownBlob             the bytes of a picture are no longer kept
-├── UnknownRecording        no such recording, or it was given up for room
-├── InvalidOffer            a viewer's WebRTC offer cannot be answered
-├── TicketRefused           a stream ticket is forged, expired, used or bound to something else
-└── BridgeUnavailable       the bridge did not answer in time
+BridgeError                 every error of this package; `code` is stable ├── MachineGone             the machine died,
+hung or was reclaimed ├── StaleLease              another holder has a higher fencing token, or the lease ended ├──
+UnsupportedAction       this machine cannot do that kind of action ├── InvalidAction           the action cannot be done
+as it stands (off the screen, too long) ├── CannotRestore           an earlier state could not be restored; nothing
+changed ├── CommandConflict         a command_id was resent with another body ├── OutcomeUnknown          a crash left
+open whether the act happened ├── NoMachine               nothing free within the wait │   ├── SandboxUnavailable  this
+host cannot sandbox it, and running without a sandbox was not allowed │   └── ApplicationMissing  this host lacks an
+application that the image is made of ├── UnknownClaim            this request for a machine is unknown or expired ├──
+UnknownHost             no such host ├── UnknownTask             no such suite or task ├── UnsupportedTask         a
+task's file needs something unsupported; nothing changed ├── VerifierFailed          a task's verifier itself failed:
+the task's outcome is unknown ├── UnknownBlob             the bytes of a picture are no longer kept ├── UnknownRecording
+no such recording, or it was deleted to free space ├── InvalidOffer            a viewer's WebRTC offer cannot be
+answered ├── TicketRefused           a stream ticket is forged, expired, used or bound to something else └──
+BridgeUnavailable       the bridge did not answer in time
 """
 
 from typing import ClassVar
@@ -31,7 +24,7 @@ class BridgeError(Exception):
 
     code: ClassVar[str] = "bridge_error"
     status: ClassVar[int] = 500
-    """The HTTP status it travels as."""
+    """HTTP status of the error."""
 
 
 class MachineGone(BridgeError):
@@ -134,12 +127,12 @@ class BridgeUnavailable(BridgeError):
 class ActionFailed(Exception):
     """Within a driver: the machine could not do an action, which becomes the transition's error.
 
-    What was done before it failed stays done.
+    Effects before the failure remain.
 
     Args:
         code: Stable; callers may depend on it.
-        message: What a person reads.
-        text: What the action gave before it failed.
+        message: Message for people.
+        text: Output before the failure.
     """
 
     def __init__(self, code: str, message: str, text: str | None = None) -> None:
@@ -173,4 +166,4 @@ ERRORS: dict[str, type[BridgeError]] = {
         BridgeUnavailable,
     )
 }
-"""Every error by its code, so that the client raises what the server raised."""
+"""Every error by its code, so that the client raises the server's error."""

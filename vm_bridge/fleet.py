@@ -1,4 +1,4 @@
-"""Machines, hosts, images, queues and quotas as those see them who look after them; answers of the manager."""
+"""The manager's answers to operators: machines, hosts, images, queues and quotas."""
 
 from typing import Literal
 
@@ -9,40 +9,40 @@ from protocol.trajectory.observations import Platform
 from protocol.trajectory.tasks import Language
 
 MachineState = Literal["starting", "free", "leased", "resetting", "draining", "stranded"]
-"""`resetting`: on its way from a lease to the next; `draining`: about to be destroyed; `stranded`: idle on a host
-that fell silent, or that has not adopted it yet."""
+"""`resetting`: between two leases; `draining`: about to be destroyed; `stranded`: idle on a host that fell silent, or
+that has not adopted it yet."""
 
 TWIN_HOLDER = "twin:"
-"""How the holder of a twin begins: a machine that is leased only where room is left, and taken back first when a claim
-needs its place."""
+"""Prefix of a twin's holder. A twin is leased only if there is spare room, and reclaimed first when a claim needs its
+place."""
 
 MachineKind = Literal["desktop", "phone", "browser", "terminal"]
 
 UnlimitedResource = Literal["cpu", "memory", "pids", "walls"]
-"""`walls`: browsers run without any, as the bridge's user."""
+"""`walls`: browsers run without a sandbox, as the bridge's user."""
 
 
 HostWarning = Literal["redis_shared", "secret_shared"]
-"""`redis_shared`: it uses the Redis user with every right. `secret_shared`: it knows the secret that signs for all
-hosts, as in earlier versions."""
+"""`redis_shared`: the host uses the Redis user with all rights. `secret_shared`: the host knows the secret that signs
+for all hosts, as in earlier versions."""
 
 
 class QueuePosition(FrozenModel):
-    """A place in the queue. It is kept for ten seconds after each time its request is asked for."""
+    """A place in the queue. It is kept for ten seconds after each status call."""
 
     request_id: str
     image: str
     position: int = Field(ge=1)
     """1 is next."""
     waiting: int
-    """How many wait for this image."""
+    """Number of requests that wait for this image."""
     estimated_seconds: float | None
-    """By the pace of the last machines given out; None while there is none."""
+    """Estimated from the rate of the last leases; None if there were none."""
     why: Literal["none_free", "user_quota", "pool_quota"]
 
 
 class RenewalResult(FrozenModel):
-    """What became of one lease of a batch: its new end, or the error it would raise alone."""
+    """Result for one lease of a batch: its new end, or the error of a single renewal."""
 
     machine_id: str
     fencing_token: int
@@ -52,11 +52,11 @@ class RenewalResult(FrozenModel):
 
 
 class MachineInfo(FrozenModel):
-    """One machine, and who has it."""
+    """One machine, and its holder."""
 
     id: str
     kind: MachineKind | None
-    """None while it is being made."""
+    """None while it is being created."""
     image: str
     host: str
     state: MachineState
@@ -70,14 +70,14 @@ class MachineInfo(FrozenModel):
     last_act: AwareDatetime | None = None
     cpu_seconds: float | None = None
     cpu_share: float | None = None
-    """Of one core, between the last two looks of its host."""
+    """CPU use in cores, between the host's last two measurements."""
     memory_bytes: int | None = None
     thumbnail: str | None = None
-    """Where its host gives a small JPEG, to who has its key."""
+    """Path on its host of a small JPEG. The host's key is needed."""
 
 
 class HostInfo(FrozenModel):
-    """A place that makes machines."""
+    """A machine host."""
 
     id: str
     url: str
@@ -87,26 +87,26 @@ class HostInfo(FrozenModel):
     draining: bool
     last_seen: AwareDatetime
     unbounded: tuple[UnlimitedResource, ...] | None = None
-    """What its machines may take of it without a bound. None until it has made a machine."""
+    """Resources that its machines may use without limit. None until it has created a machine."""
     browser_built: AwareDatetime | None = None
-    """When the package of its Chromium was made. None where it has none."""
+    """Build time of its Chromium package. None if it has none."""
     warnings: tuple[HostWarning, ...] = ()
-    """What whoever takes this host over could do beyond it."""
+    """What an attacker on this host could do beyond it."""
 
 
 class ImageInfo(FrozenModel):
-    """How many machines of an image there are for whom."""
+    """Numbers of machines of an image by state."""
 
     name: str
     target: int
-    """How many are kept ready."""
+    """Number of machines to keep ready."""
     free: int
     coming: int
     waiting: int
 
 
 class QueueEntry(FrozenModel):
-    """Who waits, as the operator sees it."""
+    """A waiting request, for operators."""
 
     request_id: str
     image: str
@@ -119,7 +119,7 @@ class QueueEntry(FrozenModel):
 
 
 class LostMachine(FrozenModel):
-    """A machine that ended under its lease."""
+    """A machine that was lost during its lease."""
 
     machine_id: str
     image: str
@@ -133,27 +133,27 @@ class LostMachine(FrozenModel):
 
 
 class Quota(FrozenModel):
-    """How many machines a user or a pool may hold at once; name `*` is for all without one of their own."""
+    """Maximum machines that a user or a pool may hold at once. The name `*` applies to all without their own quota."""
 
     scope: Literal["user", "pool"]
     name: str = Field(min_length=1, max_length=200)
     limit: int | None = Field(ge=0, le=100_000)
-    """None lifts it."""
+    """None removes the limit."""
     held: int = 0
-    """How many it holds now; not read when a limit is set."""
+    """Machines held now; ignored when a limit is set."""
 
 
 class SuiteTaskInfo(FrozenModel):
-    """A task of a suite, as somebody chooses it."""
+    """A task of a suite, for selection."""
 
     name: str
     instruction: str
-    """Of its first level and the seed 0."""
+    """Instruction of its first level with seed 0."""
     levels: int = Field(default=1, ge=1)
     has_script: bool = True
-    """Whether a scripted expert plays it. A bridge that does not say so may have one."""
+    """Whether it has a scripted expert. A bridge that does not report this may have one."""
     sizes: tuple[str, ...] = ()
-    """Sizes of its screen to choose from, as `640x480` (pixels), its own first; none: it has a single one."""
+    """Screen sizes to choose from, as `640x480` (pixels), its default first. Empty: it has a single size."""
 
 
 class SuiteInfo(FrozenModel):
@@ -162,7 +162,7 @@ class SuiteInfo(FrozenModel):
     name: str
     platform: Platform
     languages: tuple[Language, ...]
-    """Those its tasks are written in."""
+    """Languages of its tasks."""
     tasks: tuple[SuiteTaskInfo, ...]
     seeds: int = Field(default=1, ge=1)
-    """So many seeds, from 0, each make another task. 1: a seed is one more attempt at the same task."""
+    """Number of seeds, from 0, that give different tasks. 1: a seed is another attempt at the same task."""

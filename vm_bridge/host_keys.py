@@ -17,7 +17,7 @@ from functools import lru_cache
 MANAGER = "@manager"
 """Name of the key that all managers share."""
 RAY = "@ray"
-"""Name of the key of all hosts that Ray placed: whoever runs programs on one of its nodes does so on all of them."""
+"""Name of the key of all hosts that Ray placed: a program on one of Ray's nodes can run on all of them."""
 _RAY_HOST_ID = re.compile(r"ray-\d+\.[0-9a-f]+")
 SALT = b"pilothouse bridge keys"
 CALL_SECONDS = 120
@@ -41,7 +41,7 @@ def derive_key(master: str, name: str) -> str:
 
 
 def read_master_key(environment: Mapping[str, str]) -> str:
-    """The master key that a program's environment gives, also by the name of earlier versions. Empty: none."""
+    """The master key from an environment, also under the name of earlier versions. Empty if there is none."""
     return environment.get("PILOTHOUSE_BRIDGE_MASTER_KEY", "") or environment.get("PILOTHOUSE_SECRET", "")
 
 
@@ -104,13 +104,13 @@ class CallVerifier:
         self._expiry = lru_cache(maxsize=256)(self._verified_expiry)
 
     def allows(self, authorization: bytes) -> bool:
-        """Whether this header's value is of a caller who knows the key."""
+        """Whether the caller of this header knows the key."""
         if self._shared is not None and hmac.compare_digest(authorization, self._shared):
             return True
         return self._expiry(authorization) > time.time()
 
     def _verified_expiry(self, authorization: bytes) -> int:
-        """When a header's value ends; 0 for one that no key here has signed."""
+        """Expiry of a header's value; 0 if no key here has signed it."""
         version, _, rest = authorization.decode("latin-1").removeprefix(SCHEME).partition(".")
         written = rest.partition(".")[0]
         if version != VERSION or not re.fullmatch(r"\d{1,12}", written, re.ASCII):

@@ -1,4 +1,4 @@
-"""The side of the bridge that has machines: the pool, and who watches, records and visits them."""
+"""The machine host of the bridge: the pool, and its streams, recordings and web program visits."""
 
 import asyncio
 import signal
@@ -47,7 +47,7 @@ from vm_bridge.suites.registry import SUITES, WEB_SUITES
 
 
 class HostService:
-    """The machines of this process and who watches them."""
+    """The machines of this process, and their viewers."""
 
     def __init__(self, config: Config, host: Host, redis: Redis) -> None:
         lease_guard = LeaseGuard(redis)
@@ -79,9 +79,9 @@ class HostService:
             state_routes(self.pool.machine),
             cdp_log_routes(logs),
         )
-        """Routes for who has this host's key."""
+        """Routes for callers with this host's key."""
         self.ticket_routers = (self._streams.routes(self.pool.sandbox),)
-        """Routes for browsers, which bring tickets."""
+        """Routes for browsers, which authenticate with tickets."""
         set_host_addresses(config.ice_addresses)
         self._config = config
         self._sessions = PreviewSessions(config.ticket_keys, lease_guard)

@@ -26,7 +26,7 @@ MAX_CHARACTER_SECONDS = 0.03
 
 
 class WebProgram(FrozenModel):
-    """A web program inside a machine, started when somebody first comes to its port."""
+    """A web program inside a machine, started with the first connection to its port."""
 
     name: str
     title: str
@@ -180,7 +180,7 @@ class Machine(Protocol):
 
 
 def action_timeout(action: Action) -> float:
-    """Longest a machine may take to do an action (seconds); whoever awaits `Machine.perform` must wait longer."""
+    """Maximum duration of an action (seconds). Callers of `Machine.perform` must wait longer."""
     match action:
         case Wait():
             return MAX_ACTION_SECONDS + action.seconds

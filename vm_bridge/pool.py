@@ -30,14 +30,14 @@ HEALTH_CHECK_SECONDS = 3.0
 MAX_CONCURRENT_CHECKS, MAX_MISSED_CHECKS = 100, 2
 """Machines asked at a time; and times in a row without an answer after which one is replaced."""
 USAGE_REPORT_SECONDS = 5.0
-"""How often it is told what machines cost (seconds)."""
+"""Interval of usage reports (seconds)."""
 HEALTH_TIMEOUT_SECONDS = CLOSE_TIMEOUT_SECONDS = 5.0
 RESTORED_TTL_SECONDS = 60.0
-"""For how long a lease that was put back stands unless its holder renews it (seconds)."""
+"""Validity of a restored lease unless its holder renews it (seconds)."""
 
 
 class MachinePool:
-    """The machines of this host. `ended` is told of every machine whose lease ended, before it is reset."""
+    """The machines of this host. `ended` is called with every machine whose lease ended, before it is reset."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class MachinePool:
         self._cpu_samples: dict[str, tuple[float, float]] = {}
         """Processor seconds of each machine, and when they were read."""
         self._reported_facts: dict[str, str] = {}
-        """What the operator was told of this host."""
+        """The last facts about this host reported to the operator."""
         self._backoff = CreationBackoff()
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
@@ -228,7 +228,7 @@ class MachinePool:
             await self._drop(sandbox, f"{machine_id} could not be reset")
 
     async def _retire(self, machine_id: str) -> None:
-        """End a machine nobody wants again."""
+        """Destroy an unwanted machine."""
         sandbox = self._machines.get(machine_id)
         if sandbox is None or machine_id in self._busy:
             return
@@ -264,7 +264,7 @@ class MachinePool:
             return False
 
     async def _drop(self, sandbox: Sandbox, reason: str) -> None:
-        """End a machine; who holds it is told why, and who watches is let go."""
+        """Destroy a machine. Its holder gets the reason, and its viewers are disconnected."""
         with self._exclusive(sandbox):
             await self._inventory.mark_lost(sandbox.id, reason)
             self._machines.pop(sandbox.id, None)

@@ -1,4 +1,4 @@
-"""An action in words, in English and Chinese."""
+"""Describes an action in words, in English and Chinese."""
 
 from collections.abc import Callable
 from typing import Any, Literal

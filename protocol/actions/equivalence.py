@@ -1,4 +1,4 @@
-"""When two actions mean the same, so that candidates are merged and agreement is counted."""
+"""Decides whether two actions mean the same, to merge candidates and count agreement."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What hands do to a machine: pointer, keys and touch, in pixels of the observation acted on.
+"""Input actions: pointer, keys and touch, in pixels of the observation acted on.
 
 Pixels are absolute integers; dialects convert to a model's grid and the front-end converts from CSS pixels, nothing
 else knows about scaling.

@@ -1,9 +1,9 @@
-"""The names of keys: one canonical spelling for everybody, and the other spellings that mean it.
+"""Key names: one canonical spelling shared by all layers, and its aliases.
 
-The guest presses these names, the front-end captures these names (it gets them as constants with the generated
-types), dialects read every model's spelling into them. A canonical key is a name of `NAMED_KEYS` or one printable
-ASCII character other than the space, letters in lower case (an upper-case letter is `shift` and the letter).
-Keys are those of a US keyboard; anything else is text and goes by `type_text`.
+The guest presses these names, the front-end captures these names (it gets them as constants with the generated types),
+dialects read every model's spelling into them. A canonical key is a name of `NAMED_KEYS` or one printable ASCII
+character other than the space, letters in lower case (an upper-case letter is `shift` and the letter). Keys are those
+of a US keyboard; anything else is text and goes by `type_text`.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Secrets of tasks: named in actions as `secret:NAME`, asked for before a policy uses them."""
+"""Secrets of tasks: actions name them as `secret:NAME`, and the annotator confirms them before a policy uses them."""
 
 import re
 from collections.abc import Iterator

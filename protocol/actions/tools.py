@@ -1,4 +1,4 @@
-"""What a machine offers to be called by name: its MCP servers' tools."""
+"""Tools that a machine offers by name, from its MCP servers."""
 
 from typing import Annotated
 

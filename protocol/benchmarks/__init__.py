@@ -1,1 +1,1 @@
-"""Published benchmarks in the form in which their publishers give them away, as tasks. None of their text is here."""
+"""Loads published benchmarks, in their publishers' formats, as tasks. The repository contains none of their text."""

@@ -1,4 +1,4 @@
-"""Boxes on a screen in the two ways in which benchmarks write them."""
+"""Boxes on a screen, in the two notations of benchmarks."""
 
 from typing import Any, Literal
 

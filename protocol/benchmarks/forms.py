@@ -1,4 +1,4 @@
-"""What tasks of every benchmark carry, and what a folder of a benchmark may set."""
+"""Common fields of every benchmark's tasks, and the settings of a benchmark folder."""
 
 import json
 import tomllib
@@ -25,7 +25,7 @@ MAX_ORACLE_ACTS = 200
 OPEN_WEB = ("*",)
 
 OracleSource = Literal["published", "own", "none"]
-"""Where a task's solution is from: it came with the benchmark, somebody here recorded it, or there is none."""
+"""Source of a task's solution: the benchmark, our own recording, or none."""
 
 Row = Mapping[str, Any]
 """One task as a benchmark's file has it."""

@@ -1,4 +1,4 @@
-"""Online-Mind2Web: tasks on live sites, without a verifier of their own; a judge looks at the screens."""
+"""Online-Mind2Web: tasks on live sites, without a verifier of their own. A judge evaluates the screens."""
 
 import re
 from typing import Any

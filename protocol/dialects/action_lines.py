@@ -1,4 +1,4 @@
-"""Lines of action spaces that several dialects share: what a prompt says of an action and how it is written."""
+"""Action space lines that several dialects share: a prompt's description of an action and its syntax."""
 
 TOOL_LINES = {
     "run_command": "run_command(content='xxx') # Run a command line; give timeout='seconds' if 30 are too few.",

@@ -1,4 +1,4 @@
-"""How each kind of action is called, in the style of one family.
+"""Writes each kind of action as a call, in the style of one family.
 
 Arguments that a grammar lacks (a scroll's amount, a wait's seconds) are written only where they differ from what the
 function means without them, so that nothing is lost.

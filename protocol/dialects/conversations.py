@@ -1,8 +1,7 @@
 """The conversation a model reads: the task, what was done so far, and the screens it may look at.
 
-The last screenshots stand in full, each followed by what was done on it; older steps are assistant turns of text
-alone. Special tokens in text that comes from outside (a task, a tool's output) are broken up, so that it cannot
-close a turn.
+The last screenshots are included, each followed by its action. Older steps are assistant turns of text alone. Special
+tokens in text that comes from outside (a task, a tool's output) are broken up, so that it cannot close a turn.
 """
 
 import re
@@ -23,7 +22,7 @@ MAX_OUTPUT_CHARACTERS = 4_000
 """Longest text output of an act that is shown (characters); the middle of a longer one is left out."""
 
 MAX_EVENTS = 8
-"""How many of the things a browser reports are told."""
+"""Maximum browser events that are listed."""
 
 UNKNOWN_OUTCOME_NOTE = "It is not known whether the last action was done; look at the screen before you repeat it"
 

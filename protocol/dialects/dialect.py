@@ -1,4 +1,4 @@
-"""What every dialect can do: write a prompt, write an action, read a reply."""
+"""The interface of every dialect: write a prompt, write an action, read a reply."""
 
 from functools import lru_cache
 from typing import Annotated, Literal, Protocol, Self
@@ -42,7 +42,7 @@ class TextPart(FrozenModel):
 
 
 class ImagePart(FrozenModel):
-    """A picture of a chat message, by content; whoever sends it fetches the bytes."""
+    """A picture of a chat message, by digest; the sender fetches the bytes."""
 
     type: Literal["image"] = "image"
     image: BlobRef

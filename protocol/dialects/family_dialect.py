@@ -1,4 +1,4 @@
-"""A dialect as data: what one family may say on each platform, in which frame, and how its turns are written.
+"""A dialect as data: a family's actions on each platform, its reply frame, and its turns.
 
 What families share is here: the prompt, the history, and what becomes of a step that cannot be written. A `TurnCodec`
 says how one turn looks: `protocol.dialects.thought_action` has the one most UI-TARS models use, other dialects bring
@@ -50,7 +50,7 @@ class ParsedTurn:
     text: str
     action: Action | ReplyParseError
     further_actions: tuple[Action, ...] = ()
-    """What it says to do after the action, where several were asked for."""
+    """Actions after the first, if the reply may have several."""
 
 
 class TurnCodec(Protocol):
@@ -66,7 +66,7 @@ class TurnCodec(Protocol):
         ...
 
     def write_summary(self, thought: str, summary: str) -> str:
-        """A turn whose action the family cannot say, told in words; it reads as no action."""
+        """A turn in words for an action that the family cannot express; it parses as no action."""
         ...
 
     def read(self, text: str, screen: ScreenSize) -> ParsedTurn:

@@ -1,7 +1,7 @@
 """Function calls in a model's text: `name(argument='value', …)`, read tolerantly and without eval, and written.
 
-Values stand in single, double, triple or full-width quotes, or bare; escapes are those of Python strings. A call that
-does not end is refused, whatever is missing: a reply may have been cut anywhere, and half a text must not be typed.
+Values are in single, double, triple or full-width quotes, or bare; escapes are those of Python strings. An incomplete
+call is rejected, whatever is missing: a reply may have been cut anywhere, and half a text must not be typed.
 
 A quote that the model forgot to escape belongs to the text where the text cannot end there: its parentheses are open,
 or more than the wrappers' ends follows. A line that begins another turn ends every value. Where two ends are possible,

@@ -74,7 +74,7 @@ class JsonToolCodec:
         )
 
     def write_summary(self, thought: str, summary: str) -> str:
-        """A turn whose action cannot be said, told in words."""
+        """A turn in words for an action that cannot be expressed."""
         return f"{thought}\nAction_Summary: {summary}"
 
     def read(self, text: str, screen: ScreenSize) -> ParsedTurn:

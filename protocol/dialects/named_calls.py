@@ -77,7 +77,7 @@ class NamedCallCodec:
         return self.turn(thought, text)
 
     def write_summary(self, thought: str, summary: str) -> str:
-        """A turn whose action cannot be said, told in words."""
+        """A turn in words for an action that cannot be expressed."""
         return f"{thought}\nAction_Summary: {summary}"
 
     def read(self, text: str, screen: ScreenSize) -> ParsedTurn:

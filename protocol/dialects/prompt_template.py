@@ -1,4 +1,4 @@
-"""A prompt as text with places to fill in: a dialect's own, or the one that the makers of a model publish."""
+"""A prompt text with placeholders: a dialect's own, or the one that a model's makers publish."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""What a policy was asked, word for word, so that it can be shown and asked again."""
+"""The exact prompt of a policy, so that it can be displayed and sent again."""
 
 from typing import Literal
 

@@ -1,8 +1,8 @@
 """The beginning of a reply as a dialect writes it, for a model to continue; and what the continuation says. Pure.
 
-A dialect writes a whole reply with a marker where the typed text ends. What stands before the marker is the prefix that
-the model continues; what stands after it completes a continuation that was cut, so that the dialect's own parser reads
-it. A reply that the model ended itself must be one that the parser takes.
+A dialect writes a whole reply with a marker where the typed text ends. The text before the marker is the prefix that
+the model continues. The text after it completes a truncated continuation, so that the dialect's own parser reads it. A
+reply that the model ended itself must parse as it is.
 """
 
 from dataclasses import dataclass

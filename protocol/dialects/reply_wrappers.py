@@ -1,4 +1,4 @@
-"""What stands around the call in a model's reply: thinking, wrappers, and the beginning of another turn.
+"""Text around the call in a model's reply: thinking, wrappers, and the beginning of another turn.
 
 Every dialect uses the same rules. Thinking tags and wrappers belong neither to the thought nor to the call. Text after
 the call is dropped as prose unless it holds another call or begins another turn.

@@ -87,7 +87,7 @@ class ToolCallCodec:
         return _join(thought, "\n".join(map(to_json, calls)))
 
     def write_summary(self, thought: str, summary: str) -> str:
-        """A turn whose action cannot be said, told in words."""
+        """A turn in words for an action that cannot be expressed."""
         return _join(thought, summary)
 
     def split(self, turn: str) -> tuple[str, tuple[dict[str, Any], ...]]:
@@ -107,7 +107,7 @@ class ToolCallCodec:
         return self._read(text, screen, several=False)
 
     def read_batch(self, text: str, screen: ScreenSize) -> ParsedTurn:
-        """Take a reply with several calls apart; never raises. Nothing else may stand between them."""
+        """Parse a reply with several calls; never raises. No other text is allowed between them."""
         return self._read(text, screen, several=True)
 
     def _read(self, text: str, screen: ScreenSize, *, several: bool) -> ParsedTurn:

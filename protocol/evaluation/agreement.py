@@ -1,4 +1,4 @@
-"""How far two people agree: on what to do, step by step, and on what to call it."""
+"""Agreement of two people: on the actions, step by step, and on the verdict."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence

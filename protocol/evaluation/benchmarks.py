@@ -1,4 +1,4 @@
-"""One benchmark run: what was pinned before it began, and what it came to."""
+"""One benchmark run: the pinned inputs and the result."""
 
 from datetime import datetime
 from typing import Literal

@@ -1,4 +1,4 @@
-"""How far a judge can be trusted: its scores against what people said of the same attempts.
+"""Calibration of a judge: its scores against people's verdicts on the same attempts.
 
 Precision, recall, F1 and false positive rate at every threshold, with counts: pure functions over pairs of the judge's
 score (or None) and whether a person called the task done.
@@ -94,7 +94,7 @@ def calibrate(pairs: Iterable[ScoredOutcome], threshold: float) -> Calibration:
 def sweep_thresholds(
     judge: JudgeRef, pairs: Sequence[ScoredOutcome], *, also: Iterable[float] = (DEFAULT_THRESHOLD,)
 ) -> Sweep:
-    """The judge at each threshold where its word changes, and at those asked for besides."""
+    """The judge at each threshold where its verdicts change, and at the given thresholds."""
     scores = sorted({score for score, _ in pairs if score is not None})
     counted = CalibrationCounts(
         successes=sum(done for score, done in pairs if score is not None),

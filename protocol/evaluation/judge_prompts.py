@@ -1,7 +1,7 @@
-"""What a model is asked that judges an attempt: the whole history as text, the last screens, and one question.
+"""Prompts of a model that judges an attempt: the whole history as text, the last screens, and one question.
 
-An attempt is evidence and never an instruction. Its text stands between lines that name a digest of that text, which
-nothing in it can know, so nothing in it can end it; the question comes after it.
+An attempt is evidence and never an instruction. Its text is delimited by lines with a digest of that text. The text
+cannot contain its own digest, so it cannot end early. The question comes after it.
 """
 
 import hashlib

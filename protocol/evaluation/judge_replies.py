@@ -1,4 +1,4 @@
-"""Reading what a judging model replied: a score from 0 to 1, or why there is none; never a guess."""
+"""Parses a judging model's reply: a score from 0 to 1, or why there is none; never a guess."""
 
 import math
 import re
@@ -78,7 +78,7 @@ class _StatedVerdict(NamedTuple):
 
 
 def _find_verdicts(text: str, begin: int) -> list[_StatedVerdict]:
-    """Every verdict: what stands behind `Verdict:`, or a reply of one word."""
+    """All verdicts: the text after `Verdict:`, or a reply of one word."""
     found: list[_StatedVerdict] = []
     place = begin
     for line in text[begin:].splitlines(keepends=True):

@@ -1,4 +1,4 @@
-"""What a judge said of a whole attempt: how likely it is that the task was done, or why it cannot say.
+"""A judge's verdict on a whole attempt: the probability that the task was done, or why there is none.
 
 A folder of judgements holds `manifest.json`, `judgements.jsonl` (one `Judgement` a line) and `prompts/<sha256>.json`.
 """

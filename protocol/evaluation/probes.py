@@ -1,4 +1,4 @@
-"""What a probe found of a model and its server, before people meet it."""
+"""Results of probing a model and its server, before people use it."""
 
 from datetime import datetime
 from typing import Literal

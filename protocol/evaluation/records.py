@@ -1,4 +1,4 @@
-"""What is written down of one attempt at a task, whoever made it: a person, a policy or a scripted expert."""
+"""The record of one attempt at a task by a person, a policy or a scripted expert."""
 
 from datetime import datetime
 from typing import Literal

@@ -1,4 +1,4 @@
-"""What an evaluation found: how a policy did over its attempts, and how it differs from another by more than chance."""
+"""An evaluation report: a policy's results over its attempts, and its significant difference from another."""
 
 from datetime import datetime
 from typing import Literal
@@ -114,7 +114,7 @@ class TaskChange(FrozenModel):
     after: Rate
     chance: float = Field(ge=0, le=1)
     adjusted: float = Field(ge=0, le=1)
-    """The same, allowing for how many tasks were looked at."""
+    """`chance`, adjusted for the number of tasks compared."""
     finding: Finding
 
 
@@ -176,5 +176,5 @@ class Evaluation(FrozenModel):
 
 
 def serialize_evaluation(evaluation: Evaluation) -> bytes:
-    """The report as canonical JSON: the same report gives the same bytes, whoever wrote it and however indented."""
+    """The report as canonical JSON: the same report gives the same bytes, whatever its source and indentation."""
     return evaluation.model_dump_json().encode()

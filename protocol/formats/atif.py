@@ -33,7 +33,7 @@ CANDIDATE_FIELDS = {
 
 
 def records(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record]:
-    """The steps that stand, after what the user asked."""
+    """The steps that count, after the user's task."""
     active = without_undone_steps(trajectory)
     offered = (*active.proposals, *((),) * (len(active.steps) - len(active.proposals)))
     policy = next(iter(trajectory.policies), None)

@@ -33,7 +33,7 @@ KnownModel = TypeVar("KnownModel", bound=FrozenModel)
 
 
 class _Batch(FrozenModel):
-    """Where a step stands among the actions of one reply, as `protocol.formats.records.batch_fields` writes it."""
+    """A step's place among the actions of one reply, as `protocol.formats.records.batch_fields` writes it."""
 
     batch: BatchPosition
     not_done: tuple[Action, ...] = ()
@@ -301,7 +301,7 @@ def _candidates(candidates: list[Any], each: _Step, accepted_id: object, moment:
 
 
 def _parse_known(model: type[KnownModel], value: Any) -> KnownModel | None:
-    """A value of ours; None where the row has none, or somebody else's of this name."""
+    """One of our values; None if the row has none, or another program's of this name."""
     if value is None:
         return None
     try:

@@ -9,7 +9,8 @@ from protocol.trajectory.trajectories import ORIGINAL, Trajectory, without_undon
 
 
 def records(trajectory: Trajectory, options: ExportOptions) -> Iterator[Record]:
-    """One row a step that stands; one without a picture has none. A variant has rows of the steps that it changes."""
+    """One row per step that counts. A step without a picture has none. A variant has rows of the steps that it
+    changes."""
     task, verdict = trajectory.task, trajectory.verdict
     active = without_undone_steps(trajectory)
     offered = (*active.proposals, *((),) * (len(active.steps) - len(active.proposals)))

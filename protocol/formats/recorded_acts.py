@@ -57,7 +57,7 @@ class PointerEvent(_Input):
     kind: Literal["pointer.move", "pointer.down", "pointer.up"]
     button: int = 0
     element: PointedElement | None = None
-    """What was under the pointer, where its program told."""
+    """The element under the pointer, if its program reported it."""
 
 
 class WheelEvent(_Input):
@@ -77,7 +77,7 @@ class KeyEvent(_Input):
 
 
 class InsertionEvent(_Event):
-    """A program told that this text was typed into it, by keys or by an input method that took the keys."""
+    """A program reported that this text was typed into it, by keys or by an input method that took the keys."""
 
     kind: Literal["text.inserted"]
     text: Annotated[str, StringConstraints(min_length=1, max_length=500)]
@@ -196,7 +196,7 @@ def _written_keys(waiting: Sequence[RecordedAct], text: str) -> int:
 
 
 def _single_acts(events: Iterable[RecordedEvent]) -> Iterator[RecordedAct | InsertionEvent]:
-    """Every click, drag, notch and key by itself, and what programs told of texts."""
+    """Every single click, drag, notch and key, and the text insertions that programs reported."""
     pressed: dict[int, Press] = {}
     lone: KeyEvent | None = None
     for event in events:

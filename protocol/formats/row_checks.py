@@ -1,4 +1,4 @@
-"""What must hold of every row, checked as it is written and not in somebody's trainer."""
+"""Validates every row while it is written, instead of in a later training program."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What reads a row that somebody else wrote: pure functions from a row and its pictures to a trajectory."""
+"""Readers of rows that other programs wrote: pure functions from a row and its pictures to a trajectory."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -37,7 +37,7 @@ class SourceRow:
     find: Callable[[str], SourceImage]
     """The picture of this path. Raises RowError."""
     moment: datetime
-    """What stands for times that the row does not tell."""
+    """Substitute for times that the row lacks."""
     key: str
     """What a trajectory is called that has no name."""
 

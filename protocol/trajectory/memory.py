@@ -33,7 +33,7 @@ class Memory(FrozenModel):
 
 
 CHARACTERS_PER_TOKEN = 4
-"""Characters a token has where nobody counts."""
+"""Estimated characters per token if no tokenizer counts."""
 
 TokenCounter = Callable[[str], int]
 """How many tokens a text has."""

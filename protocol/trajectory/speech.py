@@ -200,7 +200,7 @@ def redact_words(words: Sequence[Word], redacted: Iterable[int]) -> tuple[Word, 
 
 
 def redact_text(text: str, secrets: Iterable[str]) -> str:
-    """A text without these words, wherever they stand in it, in whichever case."""
+    """A text without these words, wherever they occur in it, in any case."""
     for secret in sorted({one for word in secrets if (one := _bare(word))}, key=len, reverse=True):
         edge = "" if re.search(rf"[{CJK}]", secret) else r"\b"
         left = edge if re.match(r"\w", secret) else ""

@@ -24,7 +24,7 @@ written after the act, when its outcome was known."""
 
 
 class BatchPosition(FrozenModel):
-    """Where a step stands among the actions of one reply that were decided on together."""
+    """A step's place among the actions that one reply decided together."""
 
     index: int = Field(ge=1)
     """1 for the first."""
@@ -82,7 +82,7 @@ def step_policies(steps: tuple[Step, ...]) -> tuple[PolicyRef, ...]:
 
 
 def drop_undone_steps(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The steps that count: those nobody took back."""
+    """The steps that count, without undone ones."""
     return tuple(step for step in steps if not step.undone)
 
 
@@ -131,7 +131,7 @@ def is_later_of_reply(step: Step) -> bool:
 
 
 def is_rejected(step: Step) -> bool:
-    """Whether a reviewer found the step wrong, redundant or hallucinated and nobody corrected it."""
+    """Whether a reviewer marked the step as wrong, redundant or hallucinated, and it was not corrected."""
     review = step.review
     return review is not None and review.fix is None and review.verdict not in (None, "right")
 

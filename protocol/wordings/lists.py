@@ -75,7 +75,7 @@ WEAK_ACTS = frozenset(
 """Acts, by the first of their line, that one text may name and another leave unsaid, such as opening what is changed.
 Two texts are two tasks where one names any other act that the other text does not."""
 QUESTION_ACTS = frozenset(_words("find show tell 查找 告诉"))
-"""Acts by which somebody wants to know something; one may stand for another."""
+"""Verbs of questions; one may replace another."""
 IRREGULAR_VERBS = {
     form: verb
     for verb, forms in {

@@ -1,4 +1,4 @@
-"""`pilothouse-recorder`: record, pause, stop, see, change and upload sessions."""
+"""`pilothouse-recorder`: record, pause, stop, list, edit and upload sessions."""
 
 import argparse
 import json
@@ -52,7 +52,7 @@ MAX_FRAMES_PER_SECOND = 30.0
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Do one command; 1 where it cannot be done, with the reason's code on standard error."""
+    """Runs one command. Returns 1 if it fails, with the error code on standard error."""
     options = _parser().parse_args(arguments)
     try:
         home = find_home()
@@ -266,7 +266,7 @@ def _reopen(home: Path, options: argparse.Namespace) -> Any:
 def _pair(home: Path, options: argparse.Namespace) -> Any:
     pairing = pair(home, options.url, options.code, insecure=options.insecure)
     pools: list[str] = []
-    with suppress(RecorderError):  # it is paired all the same; `pools` asks again
+    with suppress(RecorderError):  # the pairing has succeeded; `pools` retries
         pools = [pool["name"] for pool in refresh_pools(home)]
     return {"paired": pairing.url, "name": pairing.name, "until": pairing.expires_at, "pools": pools}
 
@@ -280,7 +280,7 @@ def _pools(home: Path, options: argparse.Namespace) -> Any:
 
 
 def _session_folder(home: Path, session_id: str) -> Path:
-    """Raises RecorderError for what is no session's id, and for the one that is being recorded."""
+    """Raises RecorderError for an invalid session id, and for the session that is being recorded."""
     try:
         name = str(uuid.UUID(session_id))
     except ValueError:

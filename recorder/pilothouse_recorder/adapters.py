@@ -1,4 +1,4 @@
-"""Chooses the adapter of the system that the recorder runs on."""
+"""Chooses the adapter for the operating system."""
 
 import sys
 
@@ -8,8 +8,11 @@ from .tray_icon import Choose, Look, TrayIcon
 
 
 def open_desktop() -> Desktop:
-    """The desktop of this session. Raises RecorderError with a code of what is missing: `no_display`, `wayland`,
-    `permission_missing`, `unknown_system` and more; docs/guides/annotator/recorder.md lists them."""
+    """The desktop of this session.
+
+    Raises RecorderError whose code says what is missing: `no_display`, `wayland`, `permission_missing`,
+    `unknown_system` and more. docs/guides/annotator/recorder.md lists the codes.
+    """
     if sys.platform == "win32":
         from .win32.desktop import WindowsDesktop
         from .win32.system import WindowsSystem

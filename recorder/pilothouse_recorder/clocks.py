@@ -1,4 +1,4 @@
-"""One time line: nanoseconds of a monotonic clock, and a server's milliseconds mapped onto it with a stated error."""
+"""One timeline: nanoseconds of a monotonic clock, and a server's milliseconds mapped onto it with a stated error."""
 
 import sys
 import time
@@ -6,12 +6,12 @@ from collections import deque
 from dataclasses import dataclass
 
 MS = 1_000_000
-"""Nanoseconds of a millisecond."""
+"""Nanoseconds in a millisecond."""
 SECOND = 1_000_000_000
 WRAP = 1 << 32
 """The X server and Windows count milliseconds in 32 bits: 49.7 days."""
 MAX_BACK_NS = 100 * MS
-"""The most that a new sample moves the mapping back. A larger step is a clock that was set."""
+"""Largest backward correction by a new sample. A larger step means that a clock was set."""
 SAMPLES_USED = 30
 """Samples that bound the offset together. The clocks may drift apart over a longer time."""
 
@@ -21,7 +21,7 @@ now_ns = time.perf_counter_ns if sys.platform == "win32" else time.monotonic_ns
 
 @dataclass(frozen=True)
 class ClockSample:
-    """The server's clock was `server_ms` at some time from `before_ns` to `after_ns` (monotonic)."""
+    """The server's clock read `server_ms` at some time from `before_ns` to `after_ns` (monotonic)."""
 
     before_ns: int
     server_ms: int
@@ -30,7 +30,7 @@ class ClockSample:
 
 @dataclass(frozen=True)
 class Instant:
-    """A monotonic time; the true one is at most `error_ns` away."""
+    """A monotonic time. The true time is at most `error_ns` away."""
 
     t_ns: int
     error_ns: int
@@ -41,7 +41,7 @@ class ServerClock:
 
     Args:
         sample: The first sample.
-        step_ns: By how much the server's clock moves at once: a millisecond on X11, 16 on Windows.
+        step_ns: Step of the server's clock: a millisecond on X11, 16 on Windows.
     """
 
     def __init__(self, sample: ClockSample, step_ns: int = MS) -> None:
@@ -52,8 +52,9 @@ class ServerClock:
         self.add(sample)
 
     def add(self, sample: ClockSample) -> bool:
-        """Take one more sample. Returns False where it contradicts earlier ones: one of the clocks was set, and the
-        mapping starts again from this sample."""
+        """Add a sample. Returns False if it contradicts earlier samples: one of the clocks was set, and the mapping
+        restarts from this sample.
+        """
         server_ns = self._server_ns(sample.server_ms)
         self._bounds.append((sample.before_ns - server_ns - self._step_ns, sample.after_ns - server_ns))
         if self._low <= self._high:
@@ -64,8 +65,11 @@ class ServerClock:
         return False
 
     def at(self, server_ms: int) -> Instant:
-        """The monotonic time of an event that the X server stamped with `server_ms`. Events are asked about in their
-        order, and keep it: where a new sample moves the mapping back, the time stays and its error grows."""
+        """The monotonic time of an event that the X server stamped with `server_ms`.
+
+        Callers pass events in order, and results keep that order. If a new sample moves the mapping back, the time
+        stays and its error grows.
+        """
         t_ns = self._server_ns(server_ms) + self._low + self.error_ns
         back_ns = self._latest_ns - t_ns
         if not 0 < back_ns <= MAX_BACK_NS:
@@ -75,7 +79,7 @@ class ServerClock:
 
     @property
     def error_ns(self) -> int:
-        """How far a mapped time may be from the true one: half of what the bounds leave open, and of a step."""
+        """Largest error of a mapped time: half of the range that the bounds leave, plus half a step."""
         return (self._high - self._low + self._step_ns + 1) // 2
 
     @property

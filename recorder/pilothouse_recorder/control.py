@@ -1,7 +1,7 @@
-"""Commands to a running recorder: one line of JSON each way over a socket that only its owner can reach.
+"""Commands to a running recorder: one line of JSON in each direction over a socket that only its owner can reach.
 
-Where the system has no such sockets for Python (Windows), it is a TCP socket of this computer. Its port and a random
-key, which every command has to bring, are in a file that only its owner can read.
+Windows has no such sockets for Python, so there it is a TCP socket on this computer. Its port and a random key are in a
+file that only its owner can read. Every command must include the key.
 """
 
 import hmac
@@ -27,7 +27,7 @@ MAX_BYTES = 4096
 
 
 class ControlServer:
-    """The recorder's end. Made where another recorder runs, it raises RecorderError with `already_recording`."""
+    """The recorder's end. Raises RecorderError with `already_recording` if another recorder runs."""
 
     def __init__(self, home: Path) -> None:
         self._path = home / (SOCKET if HAS_UNIX_SOCKETS else ADDRESS)
@@ -47,11 +47,11 @@ class ControlServer:
         self._socket.setblocking(False)
 
     def fileno(self) -> int:
-        """Readable when a command waits."""
+        """File descriptor that is readable when a command waits."""
         return self._socket.fileno()
 
     def serve(self, handle: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-        """Answer the command that waits, if any. The answer to `stop` is sent when the server ends."""
+        """Answer the waiting command, if any. The answer to `stop` is sent when the server closes."""
         try:
             connection, _ = self._socket.accept()
         except BlockingIOError:
@@ -70,7 +70,7 @@ class ControlServer:
         connection.close()
 
     def _checked(self, words: Any) -> dict[str, Any]:
-        """The command, where it brings the key. Raises RecorderError with `wrong_key`."""
+        """The command, if it includes the key. Raises RecorderError with `wrong_key`."""
         found = words if isinstance(words, dict) else {}
         if not hmac.compare_digest(str(found.pop("key", "")).encode(), self._key.encode()):
             raise RecorderError("wrong_key", "Only commands of the same person are taken.")
@@ -89,9 +89,9 @@ class ControlServer:
 
 
 def send_command(home: Path, words: dict[str, Any]) -> dict[str, Any]:
-    """Ask the running recorder. Returns when it has done it; `stop` when the session is whole.
+    """Send a command to the running recorder. Returns when it is done; `stop` returns when the session is complete.
 
-    Raises RecorderError with `not_recording`, or what the recorder answers.
+    Raises RecorderError with `not_recording`, or with the recorder's own error code.
     """
     try:
         connection, key = _connect(home, ANSWER_SECONDS)
@@ -119,7 +119,7 @@ def _bind_unix(path: Path) -> socket.socket:
 
 
 def _connect(home: Path, seconds: float) -> tuple[socket.socket, dict[str, str]]:
-    """A connection to the recorder, and the key that its commands bring. Raises OSError."""
+    """Connect to the recorder. Returns the socket and the key for commands. Raises OSError."""
     if not HAS_UNIX_SOCKETS:
         address = json.loads((home / ADDRESS).read_bytes())
         return socket.create_connection((LOOPBACK, address["port"]), seconds), {"key": address["key"]}

@@ -1,4 +1,4 @@
-"""What the recorder needs of a desktop. The packages `x11`, `win32` and `macos` have it, each for its own system."""
+"""The interface to a desktop. The packages `x11`, `win32` and `macos` implement it, each for its own system."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,18 +16,20 @@ OWN_CLASS = "pilothouse-recorder"
 
 @dataclass(frozen=True)
 class Input:
-    """One input: the event that it is, if it is one, and the recorder's own command that it gives."""
+    """One input: its event, if any, and the recorder's hotkey that it triggers, if any."""
 
     event: Event | None
     hotkey: Hotkey | None = None
     own: bool = False
-    """A key that went to the recorder's own window: it had the focus at that moment, which may have moved since."""
+    """The key went to the recorder's own window. That window had the focus at that moment, which may have moved since.
+    """
 
 
 @dataclass(frozen=True)
 class Picture:
-    """The whole screen, every monitor on it: rows of blue, green, red and one unused byte. The next picture may
-    replace the pixels."""
+    """The whole screen with every monitor: rows of blue, green, red and one unused byte. The next picture may overwrite
+    the pixels.
+    """
 
     pixels: memoryview
     width: int
@@ -35,7 +37,7 @@ class Picture:
 
 
 class DesktopGone(Exception):
-    """The desktop ended: nothing of it can be asked any more."""
+    """The desktop ended and answers no more calls."""
 
 
 class Desktop(Protocol):
@@ -47,54 +49,57 @@ class Desktop(Protocol):
 
     @property
     def windows(self) -> Sequence[WindowInfo]:
-        """The windows as of the last `sync`, on every monitor, with the focus or without it."""
+        """The windows as of the last `sync`, on every monitor, focused or not."""
 
     @property
     def changes(self) -> int:
-        """How often windows came, went or moved, as of the last `sync`."""
+        """Number of times that windows appeared, disappeared or moved, as of the last `sync`."""
 
     @property
     def flashes(self) -> int:
-        """How often windows came and went again between two calls of `sync`. What they showed is not known."""
+        """Number of times that windows appeared and disappeared between two calls of `sync`. What they showed is
+        unknown.
+        """
 
     @property
     def application(self) -> str:
-        """What the window with the focus belongs to, in lower case; empty where it does not tell."""
+        """The application of the focused window, in lower case; empty if it does not report one."""
 
     @property
     def time_error_ns(self) -> int:
-        """How far the time of an input may be from the true one."""
+        """Largest error of an input's time."""
 
     def sync(self) -> None:
-        """Take note of the windows. Everything that was drawn before it is known then."""
+        """Update the windows. Afterwards everything drawn before the call is known."""
 
     def take_inputs(self) -> list[Input]:
-        """What was pressed, moved and turned since the last call, in order. Raises RecorderError with `no_input` where
-        the system reports none any more."""
+        """Key presses, moves and scrolls since the last call, in order. Raises RecorderError with `no_input` if the
+        system stops reporting input.
+        """
 
     def take_damage(self) -> bool:
         """Whether something may have been drawn since the last call."""
 
     def grab(self) -> Picture | None:
-        """A picture; None where there is none right now, as while the screen is resized."""
+        """A picture, or None if there is none right now, for example while the screen is resized."""
 
     def is_own_at(self, x: int, y: int) -> bool:
         """Whether the recorder's own window covers this point."""
 
     def asks_for_password(self) -> bool:
-        """Whether what is typed now is a password."""
+        """Whether the person types a password now."""
 
     def describe_element(self, event: Event) -> None:
-        """Add the element under the pointer to a press, as `element`, as soon as it is known. Does not wait."""
+        """Add the element under the pointer to a press, as `element`, once it is known. Does not wait."""
 
     def sample_clock(self) -> None:
         """Compare the clock of inputs with the recorder's."""
 
     def suspended_ns(self) -> int:
-        """How long this computer slept since it started."""
+        """Time that this computer slept since it started."""
 
     def wait(self, control: int, seconds: float) -> None:
-        """Wait until something may be to be done, a command on the descriptor `control` included."""
+        """Wait until there may be work, which includes a command on the descriptor `control`."""
 
     def close(self) -> None:
-        """End what was opened."""
+        """Close all open resources."""

@@ -1,5 +1,7 @@
-"""The element under the pointer and the password field with the focus, by accessibility: asked for on a thread of its
-own, so that neither input nor pictures ever wait for another program."""
+"""The element under the pointer and the focused password field, from accessibility.
+
+A separate thread asks for them, so that input and pictures never wait for another program.
+"""
 
 import queue
 import threading
@@ -14,26 +16,27 @@ from .errors import RecorderError
 from .events import Event
 
 TIME_BOX_NS = 50 * MS
-"""How long one question may take. Programs that are slow have no elements in the recording."""
+"""Timeout of one query. Slow programs have no elements in the recording."""
 TRIES = 3
-"""A program that is busy with the press itself is asked again."""
+"""Maximum queries for one element: a program may be busy with the press itself."""
 LATEST_NS = 300 * MS
-"""An element that is known later than this after the press is not stored: it may be another one by now."""
+"""An element that arrives later than this after the press is not stored: it may be a different element by then."""
 FOCUS_SECONDS = 0.05
-"""Between two looks at the focus."""
+"""Interval between two checks of the focus."""
 FOCUS_NS = 50 * MS
 MAX_WAITING = 20
 MAX_INSERTIONS = 1_000
 TITLED = frozenset({"window", "dialog", "titlebar", "pane", "application", "alert"})
-"""Roles whose name is the title of a window or a page, which is not stored; a click on one says nothing."""
+"""Roles whose name is the title of a window or a page. It is not stored, and a click on one carries no information."""
 MAX_TEXT = 200
-"""Characters of an element's name or role."""
+"""Maximum length of an element's name or role."""
 
 
 @dataclass(frozen=True)
 class Element:
     """A part of a program's window, as the program describes it. `bounds` are x, y, width and height in pixels of the
-    picture."""
+    picture.
+    """
 
     role: str
     name: str
@@ -42,34 +45,34 @@ class Element:
 
 @dataclass(frozen=True)
 class Insertion:
-    """A text that appeared where the focus is, and when the program told of it."""
+    """A text that appeared at the focus, and when the program reported it."""
 
     text: str
     t_ns: int
 
 
 class ElementFinder(Protocol):
-    """Asks programs about their elements. Calls take until `deadline_ns` at most, and are made on one thread."""
+    """Queries programs for their elements. Calls return by `deadline_ns`, and come from one thread."""
 
     def element_at(self, x: int, y: int, pid: int, deadline_ns: int) -> Element | None:
-        """The innermost element of this program at a point; None where it does not tell in time."""
+        """The innermost element of this program at a point, or None if it does not answer in time."""
 
     def has_password_focus(self, deadline_ns: int) -> bool:
         """Whether a password field has the focus."""
 
     def take_insertions(self) -> list[Insertion]:
-        """Texts that were inserted into the element with the focus since the last call, as far as programs told."""
+        """Texts that programs reported as inserted into the focused element since the last call."""
 
     def close(self) -> None:
         """End it."""
 
 
 class ElementWatcher:
-    """Asks a finder. Without one, it knows nothing.
+    """Queries a finder on its own thread. Without a finder it knows nothing.
 
     Args:
-        open_finder: Makes the finder, on the thread that uses it; raises RecorderError or OSError where the desktop has
-            no accessibility.
+        open_finder: Creates the finder on the thread that uses it. Raises RecorderError or OSError if the desktop has
+        no accessibility.
     """
 
     def __init__(self, open_finder: Callable[[], ElementFinder]) -> None:
@@ -97,7 +100,7 @@ class ElementWatcher:
     def close(self) -> None:
         """End the thread."""
         self._ended.set()
-        with suppress(queue.Full):  # it looks at `_ended` after each question
+        with suppress(queue.Full):  # the thread checks `_ended` after each query
             self._wanted.put_nowait(None)
         self._thread.join(2.0)
 
@@ -134,7 +137,7 @@ class ElementWatcher:
             deadline_ns = now_ns() + TIME_BOX_NS
             element = finder.element_at(event.data["x"], event.data["y"], pid, deadline_ns)
             if element is not None or now_ns() < deadline_ns:
-                break  # it was told, or there is none
+                break  # the element is known, or there is none
         late_ns = now_ns() - event.t_ns
         if element is not None and late_ns <= LATEST_NS and not _is_titled(element.role):
             event.data["element"] = {

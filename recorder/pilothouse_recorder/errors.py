@@ -1,8 +1,8 @@
-"""What can go wrong, with a stable code."""
+"""The recorder's error type, with stable codes."""
 
 
 class RecorderError(Exception):
-    """A command cannot be done; nothing was changed. `code` is stable, the message is for people."""
+    """A command failed and changed nothing. `code` is stable; the message is for people."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""What must not be recorded: which windows, and when recording may go on."""
+"""Privacy rules: which windows must not be recorded, and when recording may resume."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,7 +8,8 @@ from .clocks import MS
 from .events import GapReason
 
 REOPEN_NS = 500 * MS
-"""How long nothing excluded must be on the screen before recording goes on: windows fade out, others repaint."""
+"""The screen must be free of excluded windows for this long before recording resumes: windows fade out, others repaint.
+"""
 DEFAULT_APPS = (
     "keepass*",
     "bitwarden",
@@ -28,30 +29,30 @@ DEFAULT_APPS = (
     "keychain access",
     "passwords",
 )
-"""Password managers, and the programs that ask for passwords on Linux, Windows and macOS."""
+"""Password managers, and the password prompts of Linux, Windows and macOS."""
 DEFAULT_TITLES = ("*private browsing*", "*incognito*", "*inprivate*", "*无痕*", "*隐私浏览*", "*隐身模式*")
 """Private windows of browsers, in English and Chinese."""
 
 
 @dataclass(frozen=True)
 class WindowInfo:
-    """A window as its program describes it. `client` names the program: its connection to the X server, or its
+    """A window as its program describes it. `client` identifies the program: its X server connection, or its
     process."""
 
     client: int
     classes: tuple[str, ...]
-    """In lower case: both parts of WM_CLASS on X11; the program's name on Windows (there with the window's class) and
-    macOS. Empty where it has none."""
+    """In lower case: both parts of WM_CLASS on X11; the program's name on macOS; the program's name and the window's
+    class on Windows. Empty if there is none.
+    """
     title: str
     visible: bool
     top_level: bool
-    """Whether it stands in no other window, as menus and hints do."""
+    """Whether it is a top-level window, as menus and tooltips are."""
 
 
 @dataclass(frozen=True)
 class ExclusionRules:
-    """Patterns with `*` and `?`, in any case: of the window's classes (`apps`), and of its title
-    (`titles`)."""
+    """Case-insensitive patterns with `*` and `?`: for the window's classes (`apps`), and for its title (`titles`)."""
 
     apps: tuple[str, ...] = DEFAULT_APPS
     titles: tuple[str, ...] = DEFAULT_TITLES
@@ -67,9 +68,9 @@ class ExclusionRules:
 
 
 def is_excluded(windows: Iterable[WindowInfo], rules: ExclusionRules) -> bool:
-    """Whether anything excluded is on any monitor, with the focus or without it.
+    """Whether any monitor shows an excluded window, focused or not.
 
-    Menus and hints of an excluded application count too. They often have no class of their own.
+    Menus and tooltips of an excluded application count too. They often have no class.
     """
     all_windows = tuple(windows)
     clients = {window.client for window in all_windows if rules.matches_app(window)}
@@ -81,12 +82,12 @@ def is_excluded(windows: Iterable[WindowInfo], rules: ExclusionRules) -> bool:
 
 
 class Gate:
-    """Whether recording is open. It closes at once and opens again after `REOPEN_NS` without a reason."""
+    """Whether recording is open. It closes immediately and reopens after `REOPEN_NS` without a reason."""
 
     def __init__(self) -> None:
         self._clear_since: int | None = None
         self.reason: GapReason | None = "excluded"
-        """Why it is closed; None while it is open. It begins closed, until the first checks."""
+        """Why it is closed; None while it is open. It is closed until the first checks."""
 
     @property
     def open(self) -> bool:
@@ -94,7 +95,7 @@ class Gate:
         return self.reason is None
 
     def update(self, now_ns: int, reason: GapReason | None) -> bool:
-        """Take note of what is to be seen now. Returns whether it opened or closed."""
+        """Update the state from what the screen shows now. Returns whether it opened or closed."""
         was_open = self.open
         if reason is not None:
             self._clear_since, self.reason = None, reason

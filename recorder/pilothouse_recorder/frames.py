@@ -1,4 +1,4 @@
-"""When a frame is taken, and whether it shows anything new."""
+"""Decides when to take a frame, and whether it shows anything new."""
 
 import hashlib
 from dataclasses import dataclass
@@ -29,13 +29,13 @@ def encode_frame(pixels: bytes, width: int, height: int) -> Frame:
 
 
 class FramePacer:
-    """Says when to take a frame: on damage, at most one in `interval_ns`. The last change is never left out."""
+    """Decides when to take a frame: on damage, at most one per `interval_ns`. The last change is never left out."""
 
     def __init__(self, interval_ns: int) -> None:
         self._interval_ns = interval_ns
         self._taken_ns: int | None = None
         self.damaged_ns: int | None = 0
-        """When the screen first changed after the last frame; None: it did not."""
+        """Time of the first screen change after the last frame; None if there is none."""
 
     def damage(self, now_ns: int) -> None:
         """The screen changed."""
@@ -48,25 +48,25 @@ class FramePacer:
         return self.damaged_ns is not None and waited
 
     def take(self, now_ns: int) -> int:
-        """A frame is taken, and later damage is new. Returns when the screen had changed."""
+        """Record that a frame is taken, so that later damage is new. Returns when the screen had changed."""
         assert self.damaged_ns is not None, "a frame is taken where one is due"
         damaged_ns, self.damaged_ns, self._taken_ns = self.damaged_ns, None, now_ns
         return damaged_ns
 
 
 class FrameFilter:
-    """Lets a picture through only where it differs from the one before."""
+    """Passes a picture only if it differs from the previous one."""
 
     def __init__(self) -> None:
         self._previous: bytes | None = None
 
     def new_picture(self, pixels: memoryview) -> bytes | None:
-        """A copy of these pixels where they differ from the last copy; None where they do not."""
+        """A copy of these pixels if they differ from the last copy, else None."""
         if self._previous is not None and self._previous == pixels:
             return None
         self._previous = bytes(pixels)
         return self._previous
 
     def reset(self) -> None:
-        """Let the next picture through, whatever it shows."""
+        """Pass the next picture, whatever it shows."""
         self._previous = None

@@ -1,7 +1,7 @@
-"""Text that an input method wrote, as programs tell of it by accessibility.
+"""Text written by an input method, as programs report it through accessibility.
 
 Keys that an input method takes write nothing themselves: pinyin becomes Chinese, jamo become syllables. The program
-says what was inserted. What is pasted, completed or printed is not typed, and is not stored.
+reports the inserted text. Pasted, completed or printed text is not typed, and is not stored.
 """
 
 from collections import deque
@@ -10,18 +10,18 @@ from .clocks import SECOND
 from .events import Event
 
 MAX_CHARACTERS = 64
-"""Of one insertion; input methods write a phrase at most."""
+"""Maximum length of one insertion; input methods write a phrase at most."""
 LATEST_NS = SECOND
-"""How long after its last key an insertion may be told."""
+"""How long after its last key an insertion may be reported."""
 COMMANDS = frozenset({"ctrl", "alt", "super"})
 
 
 class InsertionFilter:
-    """Follows the input, and says which insertions were typed. Keys come before the insertions that they made."""
+    """Follows the input and decides which insertions were typed. Keys come before the insertions that they produce."""
 
     def __init__(self) -> None:
         self._recent: deque[tuple[int, str]] = deque(maxlen=MAX_CHARACTERS)
-        """Plain keys in a row: when they were pressed, and what they write."""
+        """Plain keys in a row: press times and the text they write."""
 
     def note(self, event: Event) -> None:
         """Remember a plain key; a command or a press of the pointer ends the row."""
@@ -34,8 +34,11 @@ class InsertionFilter:
             self._recent.clear()
 
     def take(self, event: Event) -> bool:
-        """Whether an insertion was typed: it is what plain keys just before it write, or it has a character that is not
-        ASCII and stands for them, as only an input method writes. Its keys are done with."""
+        """Whether an insertion was typed. The keys of a typed insertion are consumed.
+
+        It counts as typed if it is what the plain keys just before it write. It also counts if it has a non-ASCII
+        character and replaces those keys, as only an input method does.
+        """
         text = str(event.data["text"])
         while self._recent and event.t_ns - self._recent[0][0] > LATEST_NS:
             self._recent.popleft()

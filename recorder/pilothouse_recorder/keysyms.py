@@ -1,11 +1,11 @@
-"""What a key means: its keysym by the keyboard mapping, the character it writes, and its name (X11 protocol, 5)."""
+"""What a key means: its keysym from the keyboard mapping, its character, and its name (X11 protocol, section 5)."""
 
 import unicodedata
 from collections.abc import Sequence
 
 SHIFT, LOCK, CONTROL, ALT, NUM_LOCK, SUPER, LEVEL3 = 0x01, 0x02, 0x04, 0x08, 0x10, 0x40, 0x80
 GROUP2 = 0x2000
-"""Bits of an event's state, as every usual layout has them."""
+"""Bits of an event's state in all common layouts."""
 UNICODE_KEYSYMS = 0x01000000
 EURO = 0x20AC
 KEYPAD = {0xFFAA + place: char for place, char in enumerate("*+,-./0123456789")} | {0xFFBD: "="}
@@ -23,7 +23,7 @@ DEAD_KEYS = {
     0xFE5B: "̧",
     0xFE5C: "̨",
 }
-"""Dead keys and the combining character of each."""
+"""Dead keys and their combining characters."""
 NAMES = {
     0xFF08: "backspace",
     0xFF09: "tab",
@@ -69,20 +69,20 @@ NAMES = {
     0xFFFF: "delete",
     **{0xFFBE + number: f"f{number + 1}" for number in range(12)},
 }
-"""Keysyms of keys that write nothing, and their names as Pilothouse's actions have them."""
+"""Keysyms of keys that write nothing, and their names in Pilothouse's actions."""
 
 
 KEYSYMS = {name: keysym for keysym, name in reversed(NAMES.items())}
-"""The keysym of each name, as it is stored on systems that have none of their own."""
+"""The keysym of each name. Systems without keysyms of their own store these."""
 SPACING_MARKS = {
     "`": "̀", "´": "́", "^": "̂", "~": "̃", "¯": "̄", "˘": "̆",
     "˙": "̇", "¨": "̈", "°": "̊", "˚": "̊", "ˇ": "̌", "¸": "̧",
 }  # fmt: skip
-"""What a dead key shows alone on Windows and macOS, and its combining character."""
+"""The spacing form of a dead key on Windows and macOS, and its combining character."""
 
 
 def keysym_of_text(text: str) -> int:
-    """The keysym of a character; 0 where it is none."""
+    """The keysym of a character; 0 if it is not a single character."""
     if len(text) != 1:
         return 0
     code = ord(text)
@@ -120,13 +120,13 @@ def character(keysym: int) -> str:
 
 
 class DeadKeys:
-    """Puts a dead key and the letter after it together."""
+    """Combines a dead key with the letter after it."""
 
     def __init__(self) -> None:
         self._pending = ""
 
     def text_of(self, keysym: int) -> str:
-        """What this key press writes after the ones before it."""
+        """The text that this key press writes, given the presses before it."""
         if keysym in DEAD_KEYS:
             self.hold(DEAD_KEYS[keysym])
             return ""
@@ -137,7 +137,7 @@ class DeadKeys:
         self._pending = mark
 
     def join(self, text: str) -> str:
-        """A text with the dead key before it."""
+        """A text combined with the dead key before it."""
         if text and self._pending:
             text, self._pending = unicodedata.normalize("NFC", text + self._pending), ""
         return text

@@ -1,4 +1,4 @@
-"""Monitors as one picture: where each stands in it, and which pixel a point of the desktop is."""
+"""Monitors as one picture: the place of each in it, and the pixel of a point of the desktop."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Monitor:
-    """A monitor's place on the desktop in the desktop's own units, and its pixels to a unit: 1 on Windows, where units
-    are pixels; 1 or 2 on macOS, where they are points."""
+    """A monitor's place on the desktop in the desktop's own units, and its pixels per unit.
+
+    Windows units are pixels, so the scale is 1. macOS units are points, so the scale is 1 or 2.
+    """
 
     left: float
     top: float
@@ -17,8 +19,9 @@ class Monitor:
 
 
 class Layout:
-    """All monitors in one picture. Where their scales differ, the picture has that of the finest monitor, so that none
-    loses detail."""
+    """All monitors in one picture. If their scales differ, the picture has the finest monitor's scale, so that none
+    loses detail.
+    """
 
     def __init__(self, monitors: Sequence[Monitor]) -> None:
         self.monitors = tuple(monitors)

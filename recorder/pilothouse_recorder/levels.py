@@ -1,4 +1,4 @@
-"""How loud a session was, twenty times a second in 8 bits each: enough to see speech, too little to hear it."""
+"""Loudness of a session, twenty values per second in 8 bits each: enough to see speech, too little to hear it."""
 
 import base64
 import math
@@ -10,16 +10,17 @@ from typing import Any
 from .sessions import content_path
 
 RATE = 20
-"""Values a second."""
+"""Values per second."""
 QUIETEST_DB = -60.0
 """Silence: a level of 0. Full scale is 255."""
 JOINED_NS = 60_000_000
-"""Chunks that are this near to each other are one run."""
+"""Chunks this close to each other form one run."""
 
 
 def measure_levels(folder: Path, events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """The levels of a session's sound, in runs without gaps; None where no voice was recorded. `values` are bytes in
-    base64."""
+    """The levels of a session's sound, in runs without gaps; None if no voice was recorded. `values` are bytes in
+    base64.
+    """
     runs: list[tuple[int, bytearray]] = []
     end_ns = None
     for event in sorted((one for one in events if one["kind"] == "audio.chunk"), key=lambda one: int(one["t_ns"])):

@@ -1,5 +1,7 @@
-"""A session as one zip file for the platform's import: `session.json` and its frames. The same session gives the same
-bytes, so that an upload that broke off is resumed."""
+"""Packs a session as one zip file for the platform's import: `session.json` and its frames.
+
+The same session gives the same bytes, so that an interrupted upload can resume.
+"""
 
 import json
 import zipfile
@@ -13,13 +15,13 @@ from .sessions import FRAMES, Session
 
 ROW, IMAGES = "session.json", "images"
 CONSENT_TO_LEVELS = 3
-"""The first version of the consent text that says that loudness is uploaded."""
+"""The first consent text that states that loudness is uploaded."""
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
-"""The time of every file in the zip."""
+"""Modification time of every file in the zip."""
 
 
 def pack_session(session: Session, target: Path) -> None:
-    """Write the zip. Raises RecorderError with `no_frames` where the session shows nothing."""
+    """Write the zip. Raises RecorderError with `no_frames` if the session has no frames."""
     events = list(needed_events(session.events))
     frames = sorted({one["sha256"] for one in events if one["kind"] == "screen.frame"})
     if not frames:
@@ -38,14 +40,17 @@ def pack_session(session: Session, target: Path) -> None:
 
 
 def _may_upload_levels(session: Session) -> bool:
-    """Whether the person agreed to a text that says so."""
+    """Whether the person agreed to a text that states the upload of levels."""
     version = str((session.manifest.get("consent") or {}).get("version", ""))
     return version.isdigit() and int(version) >= CONSENT_TO_LEVELS
 
 
 def needed_events(events: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The events that acts are made of. Sound is left out, moves of the pointer between acts, since only a drag needs
-    its path, and inserted texts where no input method wrote any: keys say the same."""
+    """The events that acts are made of.
+
+    Leaves out sound. Leaves out pointer moves between acts, since only a drag needs its path. Leaves out inserted text
+    if no input method wrote any: keys carry the same text.
+    """
     events = list(events)
     composed = any(not one["text"].isascii() for one in events if one["kind"] == "text.inserted")
     pressed: set[int] = set()

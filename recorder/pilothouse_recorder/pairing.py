@@ -1,5 +1,6 @@
-"""Pairing with the platform: a code from the web page is exchanged for a token that only uploads this person's
-recordings."""
+"""Pairing with the platform: exchanges a code from the web page for a token that can only upload this person's
+recordings.
+"""
 
 import json
 import os
@@ -18,12 +19,14 @@ RECORDINGS_PATH = "/api/recorder/recordings"
 PAIRING_VERSION = 1
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 GONE = ("not_signed_in", "recorder_revoked", "recorder_expired", "not_paired")
-"""The platform does not know the pairing any more."""
+"""The platform no longer knows the pairing."""
 
 
 @dataclass(frozen=True)
 class Pairing:
-    """Where this computer uploads to, with which token; `name` is what the person calls this computer there."""
+    """The platform's address and the token of this computer. `name` is the person's name for this computer on the
+    platform.
+    """
 
     url: str
     token: str
@@ -33,7 +36,7 @@ class Pairing:
 
 @dataclass(frozen=True)
 class Brief:
-    """A pool that takes recordings, and a task of it where the recording follows one."""
+    """A pool that takes recordings, and one of its tasks if the recording follows a task."""
 
     pool: int
     task: str = ""
@@ -41,7 +44,7 @@ class Brief:
 
 
 class PairedServer(Server):
-    """The platform as a paired computer sees it: pools are named as the platform lists them."""
+    """The platform as seen from a paired computer. Pools have the names that the platform lists."""
 
     uploads_path, imports_path = "/api/recorder/uploads", "/api/recorder/imports"
 
@@ -53,7 +56,7 @@ class PairedServer(Server):
         return str(find_pool(self.pools(), pool)["name"])
 
     def upload_metadata(self, session: Session, digest: str, pool: str) -> dict[str, str]:
-        """The same; pools are named by their ids. Raises RecorderError with `no_pool`."""
+        """Upload metadata as in `Server`, with the pool's id. Raises RecorderError with `no_pool`."""
         found = find_pool(self.pools(), pool)
         brief = session.manifest.get("brief") or {}
         task = brief["task"] if brief.get("pool") == found["id"] else ""
@@ -61,7 +64,7 @@ class PairedServer(Server):
         return {"session": session.id, "sha256": digest, "pool": str(found["id"]), "task": task, "again": again}
 
     def recording(self, session_id: str) -> dict[str, Any]:
-        """Where a recording of this person stands: `state`, `deleted_at`. Raises RecorderError with `not_found`."""
+        """State of one of this person's recordings: `state`, `deleted_at`. Raises RecorderError with `not_found`."""
         found: dict[str, Any] = self.call("GET", f"{RECORDINGS_PATH}/{session_id}").json()
         return found
 
@@ -74,9 +77,9 @@ class PairedServer(Server):
 def pair(home: Path, url: str, code: str, *, insecure: bool = False) -> Pairing:
     """Exchange a code for a token and store it, readable by its owner alone.
 
-    Raises RecorderError: `already_paired`, `bad_url`, `insecure_url`, `server_version` where the platform knows no
-    pairing, else the platform's code (`pairing_code_wrong`, `pairing_code_used`, `pairing_code_expired`,
-    `pairing_throttled`, `recorder_version`).
+    Raises RecorderError: `already_paired`, `bad_url`, `insecure_url`, `server_version` if the platform has no pairing,
+    else the platform's code (`pairing_code_wrong`, `pairing_code_used`, `pairing_code_expired`, `pairing_throttled`,
+    `recorder_version`).
     """
     if (home / PAIRING).exists():
         raise RecorderError("already_paired", "This computer is paired already. Run `unpair` first.")
@@ -96,8 +99,10 @@ def pair(home: Path, url: str, code: str, *, insecure: bool = False) -> Pairing:
 
 
 def unpair(home: Path) -> Pairing:
-    """End the pairing on the platform, then forget the token. Where the platform cannot be reached, nothing is
-    changed. Raises RecorderError with `not_paired`, `unreachable`."""
+    """End the pairing on the platform, then delete the token. If the platform is unreachable, nothing changes.
+
+    Raises RecorderError with `not_paired` or `unreachable`.
+    """
     pairing = load_pairing(home)
     try:
         PairedServer(pairing).call("DELETE", PAIRING_PATH)
@@ -110,10 +115,11 @@ def unpair(home: Path) -> Pairing:
 
 
 def reopen(server: PairedServer, session: Session) -> None:
-    """Let a session be cut and uploaded once more that its person deleted on the platform. Hold the session's lock.
+    """Allow a session to be cut and uploaded again after its person deleted it on the platform. Hold the session's
+    lock.
 
-    Raises RecorderError: `not_uploaded`, `not_deleted` where the platform still has it, `unreachable`; then nothing
-    was changed.
+    Raises RecorderError with `not_uploaded`, `not_deleted` if the platform still has it, or `unreachable`. Then nothing
+    changes.
     """
     folder = session.folder
     if is_reopened(session):
@@ -146,17 +152,19 @@ def is_paired(home: Path) -> bool:
 
 
 def refresh_pools(home: Path) -> list[dict[str, Any]]:
-    """The pools that take this person's recordings; kept for `record`, which needs no network. Raises RecorderError."""
+    """The pools that take this person's recordings. Stores them for `record`, which needs no network. Raises
+    RecorderError.
+    """
     pools = PairedServer(load_pairing(home)).pools()
     write_whole(home / POOLS, json.dumps(pools, ensure_ascii=False).encode())
     return pools
 
 
 def find_brief(home: Path, pool: str, task: str) -> Brief:
-    """A task, or with an empty `task` a pool, of those that `pools` listed last. An empty `pool` is any.
+    """A task, or with an empty `task` a pool, from the last listing of `pools`. An empty `pool` matches any.
 
-    Raises RecorderError with `no_pools` (run `pools` first), `no_pool`, `no_brief`, and `pool_consent_needed` where the
-    pool has terms that the person has not agreed to.
+    Raises RecorderError with `no_pools` (run `pools` first), `no_pool`, `no_brief`, or `pool_consent_needed` if the
+    person has not agreed to the pool's terms.
     """
     try:
         pools = json.loads((home / POOLS).read_bytes())
@@ -175,8 +183,11 @@ def find_brief(home: Path, pool: str, task: str) -> Brief:
 
 
 def pool_terms(home: Path, pool: str, *, accept: bool = False, withdraw: bool = False) -> dict[str, Any]:
-    """What a pool asks its people to agree to, and whether this person has; with `accept` they do now, which the
-    platform stores. Raises RecorderError: `no_pool`, `no_terms`, `consent_changed`, `not_withdrawable`."""
+    """The terms of a pool, and whether this person has agreed. With `accept` the person agrees now, which the platform
+    stores.
+
+    Raises RecorderError with `no_pool`, `no_terms`, `consent_changed` or `not_withdrawable`.
+    """
     if withdraw:
         raise RecorderError(
             "not_withdrawable", "On the platform's page Recorder you withdraw each recording by itself."
@@ -205,7 +216,7 @@ def _require_agreed(pool: dict[str, Any]) -> None:
 
 
 def find_pool(pools: list[dict[str, Any]], wanted: str) -> dict[str, Any]:
-    """The pool of this id or name; the only one where none is named. Raises RecorderError with `no_pool`."""
+    """The pool with this id or name; if none is named, the only pool. Raises RecorderError with `no_pool`."""
     found = [one for one in pools if wanted in ("", str(one["id"]), one["name"])]
     if len(found) == 1:
         return found[0]
@@ -216,7 +227,7 @@ def find_pool(pools: list[dict[str, Any]], wanted: str) -> dict[str, Any]:
 
 
 def _write_private(path: Path, fields: dict[str, str]) -> None:
-    """Write a file that only its owner can read, whole or not at all."""
+    """Atomically write a file that only its owner can read."""
     aside = path.with_name(path.name + ".tmp")
     aside.unlink(missing_ok=True)
     descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -228,7 +239,7 @@ def _write_private(path: Path, fields: dict[str, str]) -> None:
 
 
 def list_briefs(home: Path) -> dict[str, tuple[str, str]]:
-    """The tasks that `pools` listed last, by how they are shown: key and instruction."""
+    """The tasks from the last listing of `pools`: label to key and instruction."""
     try:
         pools = json.loads((home / POOLS).read_bytes())
     except (FileNotFoundError, ValueError):

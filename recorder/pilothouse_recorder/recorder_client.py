@@ -1,4 +1,4 @@
-"""What the window asks a recorder for, on a thread of its own: the window never waits for an answer."""
+"""The window's client of a recorder, on its own thread: the window never waits for an answer."""
 
 import os
 import queue
@@ -17,11 +17,11 @@ from .own_window import WINDOW_PID
 POLL_SECONDS = 0.5
 CHECK_SECONDS = 3.0
 Answer = tuple[str, Any]
-"""What happened and its result: `status`, `done`, `failed`, `ended`, `microphone`."""
+"""An event and its result: `status`, `done`, `failed`, `ended`, `microphone`."""
 
 
 class RecorderClient:
-    """Starts a recorder and commands it. `answers` has what happened, in order."""
+    """Starts a recorder and sends it commands. `answers` has the events, in order."""
 
     def __init__(self, home: Path) -> None:
         self._home = home
@@ -32,11 +32,11 @@ class RecorderClient:
         self._thread.start()
 
     def start(self, options: Sequence[str]) -> None:
-        """Begin to record, with the options of `record`."""
+        """Start recording, with the options of `record`."""
         self._wanted.put(lambda: self._start(options))
 
     def send(self, command: str, **more: Any) -> None:
-        """Send a command; its name comes back with `done`."""
+        """Send a command. Its name comes back with `done`."""
         self._wanted.put(lambda: (send_command(self._home, {"command": command, **more}), ("done", command))[1])
 
     def check(self) -> None:
@@ -44,7 +44,7 @@ class RecorderClient:
         self._wanted.put(lambda: ("microphone", check_microphone("", CHECK_SECONDS)))
 
     def close(self) -> None:
-        """End the thread, after what was asked for."""
+        """Stop the thread after the pending requests."""
         self._wanted.put(None)
         self._thread.join()
 

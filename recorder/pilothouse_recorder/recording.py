@@ -1,4 +1,4 @@
-"""Records one session: input, frames on change, gaps where something private is on the screen."""
+"""Records one session: input, frames on change, and gaps while something private is on the screen."""
 
 import time
 from dataclasses import dataclass
@@ -18,30 +18,31 @@ from .frames import FrameFilter, FramePacer, encode_frame
 from .sessions import SessionWriter
 
 TICK_SECONDS = 0.02
-"""Between two looks at the input. An X server sends input only while it is asked for something."""
+"""Interval between two reads of input. An X server sends input only while it handles a request."""
 SYNC_NS = SECOND
 CLOCK_NS = 10 * SECOND
 ECHO_NS = 50 * MS
-"""Between two questions whether a password is typed, while no key is pressed."""
+"""Interval between two checks for a password field while no key is pressed."""
 FORGET_NS = 60 * SECOND
 UNWATCHED_NS = SECOND // 2
-"""After this time without a check of the windows, nothing of the time between is stored: the recorder was stopped or
-blocked, and input and sound of that time arrive late."""
+"""If the windows were not checked for this long, nothing from that time is stored. The recorder was suspended or
+blocked, and input and sound of that time arrive late.
+"""
 SUSPEND_NS = SECOND
 MAX_NOTE = 500
-"""Characters of a mark's note."""
+"""Maximum length of a mark's note."""
 
 
 @dataclass
 class Counts:
-    """What was stored."""
+    """Counts of what was stored."""
 
     events: int = 0
     frames: int = 0
 
 
 class Recording:
-    """One session. `run` returns when it was stopped."""
+    """One session. `run` returns when the session is stopped."""
 
     def __init__(
         self,
@@ -87,12 +88,14 @@ class Recording:
             self._writer.sync()
 
     def stop(self) -> None:
-        """End after the present round; safe in a signal handler."""
+        """Stop after the current round. Safe in a signal handler."""
         self._stopping = True
 
     def command(self, words: dict[str, Any]) -> dict[str, Any]:
-        """Do what a person asks for. Returns the state after it. Raises RecorderError with `unknown_command`, and
-        `nothing_recorded` for a mark in a gap."""
+        """Run a person's command. Returns the state after it.
+
+        Raises RecorderError with `unknown_command`, or `nothing_recorded` for a mark in a gap.
+        """
         match words.get("command"):
             case "pause":
                 self._pause(True)
@@ -112,7 +115,7 @@ class Recording:
         return self.status()
 
     def status(self) -> dict[str, Any]:
-        """What is recorded right now."""
+        """The current recording state."""
         reason = "paused" if self._paused else self._gate.reason
         return {
             "session": self._writer.folder.name,
@@ -127,7 +130,9 @@ class Recording:
         }
 
     def tick(self) -> None:
-        """One round: input, what is on the screen, a frame where one is due, then what has waited goes to the disk."""
+        """One round: read input, check the screen, take a frame if one is due, then write events that waited long
+        enough.
+        """
         inputs = self._desktop.take_inputs()
         now = now_ns()
         self._check_privacy(now, pressed=bool(inputs))
@@ -147,7 +152,7 @@ class Recording:
             self._sample_clock(now)
 
     def _check_privacy(self, now: int, *, pressed: bool) -> None:
-        """Close or open the gate. What waits is dropped where something private came up, or may have."""
+        """Close or open the gate. Drops waiting events if something private appeared, or may have."""
         checked, self._checked_ns = self._checked_ns, now
         flashes = self._flashes
         self._desktop.sync()
@@ -173,7 +178,7 @@ class Recording:
             self._begin_gap((checked if unwatched else now) - DELAY_NS, reason or "excluded")
 
     def _drop_unwatched(self, checked: int, reason: GapReason | None) -> None:
-        """Store nothing of the time since a second before the last check."""
+        """Store nothing from one second before the last check until now."""
         self._buffer.drop()
         if self._open_from_ns is not None:
             self._open_from_ns = now_ns()
@@ -207,7 +212,7 @@ class Recording:
                     self._note(kind, "")
 
     def _keep_voice(self) -> None:
-        """Sound that began and ended while recording was open. A chunk is kept as a whole or not at all."""
+        """Keep sound that began and ended while recording was open. A chunk is kept as a whole or not at all."""
         for one in self._voice.take() if self._voice is not None else ():
             if isinstance(one, Loss):
                 data = {"duration_ns": one.end_ns - one.begin_ns, "reason": one.reason}
@@ -218,12 +223,13 @@ class Recording:
                 self._buffer.add(Event("audio.chunk", one.t_ns, "capture", one.error_ns, data), one.samples)
 
     def _is_kept(self, t_ns: int) -> bool:
-        """Whether input of this time is stored: recording was open then. Input arrives a moment later."""
+        """Whether input of this time is stored, which means that recording was open then. Input arrives a moment
+        later."""
         since, until = self._open_from_ns, self._open_until_ns
         return since is not None and since <= t_ns and (until is None or t_ns < until)
 
     def _is_own(self, event: Event) -> bool:
-        """Whether the pointer is at the recorder's own window, which is no part of the task."""
+        """Whether the pointer is over the recorder's own window, which is not part of the task."""
         match event.kind:
             case "pointer.down":
                 self._own_press = self._desktop.is_own_at(event.data["x"], event.data["y"])
@@ -234,11 +240,11 @@ class Recording:
             case "scroll":
                 return self._desktop.is_own_at(event.data["x"], event.data["y"])
             case "key.down" | "key.up":
-                return False  # the desktop says it with the key
+                return False  # the desktop reports it with the key
         return self._own_press
 
     def _note(self, kind: Literal["mark", "help"], note: str) -> bool:
-        """Mark this moment. Returns whether it was recorded: not while nothing is."""
+        """Mark this moment. Returns whether it was recorded: False while nothing is recorded."""
         now = now_ns()
         if kept := self._is_kept(now):
             self._buffer.add(Event(kind, now, "receipt", 0, {"note": note}))
@@ -250,8 +256,10 @@ class Recording:
             self._paused_ns = now_ns()
 
     def _keep_frame(self) -> None:
-        """Take a frame, unless something private is on the screen after it: it may be in the picture. So may a window
-        that came and went meanwhile; then the frame is taken again."""
+        """Take a frame, unless something private is on the screen afterwards: the picture may show it.
+
+        If a window appeared and disappeared meanwhile, the picture may show that too; then the frame is taken again.
+        """
         begin = now_ns()
         damaged, changes = self._pacer.take(begin), self._desktop.changes
         picture = self._desktop.grab()
@@ -306,11 +314,11 @@ class Recording:
         self._counts.frames += event.kind == "screen.frame"
 
     def _finish(self) -> None:
-        """Store what waits, and one last frame: what the last act led to."""
+        """Store waiting events, and one last frame that shows the result of the last act."""
         if self._voice is not None:
             self._voice.close()
         self.tick()
-        time.sleep(TICK_SECONDS)  # an X server sends the last input once it was asked for something
+        time.sleep(TICK_SECONDS)  # an X server sends the last input only after another request
         self.tick()
         if self._gate.open and self._pacer.damaged_ns is not None:
             self._keep_frame()

@@ -1,4 +1,4 @@
-"""What a person sees of a session before it leaves the computer, and what they take out of it."""
+"""Shows a person a session before it leaves the computer, and removes the parts that they choose."""
 
 import math
 from collections import Counter
@@ -11,12 +11,12 @@ from .sessions import Removal, Session, remove_stretch, word_span
 from .uploads import PACKED, require_not_uploaded
 
 PAUSE_NS = SECOND
-"""A pause in speech that begins a new line of the summary."""
+"""A pause in speech this long starts a new line of the summary."""
 
 
 @dataclass(frozen=True)
 class Gap:
-    """A stretch of which nothing is stored: seconds from the start, and why."""
+    """A stretch of which nothing is stored: seconds from the start, and the reason."""
 
     begin: float
     end: float
@@ -25,7 +25,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class Utterance:
-    """What was said between two pauses: seconds from the start, as `--cut` takes them."""
+    """Words between two pauses: seconds from the start, as `--cut` takes them."""
 
     begin: float
     end: float
@@ -34,7 +34,7 @@ class Utterance:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a session holds."""
+    """Contents of a session."""
 
     id: str
     instruction: str
@@ -43,19 +43,19 @@ class Summary:
     events: dict[str, int]
     frames: int
     applications: dict[str, int]
-    """Frames by the application in front."""
+    """Number of frames by the frontmost application."""
     gaps: tuple[Gap, ...]
     voice_seconds: float
     said: tuple[Utterance, ...]
-    """What the last transcription heard."""
+    """Utterances of the last transcription."""
 
     def to_json(self) -> dict[str, Any]:
-        """As it is printed."""
+        """As printed."""
         return asdict(self)
 
 
 def summarize(session: Session) -> Summary:
-    """Count what a session holds."""
+    """Count a session's contents."""
     kinds = Counter(one["kind"] for one in session.events)
     frames = [one for one in session.events if one["kind"] == "screen.frame"]
     last = session.events[-1]["t_ns"] if session.events else _start(session)
@@ -78,7 +78,7 @@ def summarize(session: Session) -> Summary:
 def cut(session: Session, begin: float, end: float) -> None:
     """Remove a stretch from the disk: seconds from the start. Hold the session's lock.
 
-    Raises RecorderError with `bad_range`, `already_uploaded` or `upload_unresolved`; then nothing was changed.
+    Raises RecorderError with `bad_range`, `already_uploaded` or `upload_unresolved`; then nothing changes.
     """
     require_not_uploaded(session)
     if not 0 <= begin < end:
@@ -104,7 +104,7 @@ def _gaps(session: Session) -> tuple[Gap, ...]:
 
 
 def _utterances(session: Session) -> tuple[Utterance, ...]:
-    """A cut of the seconds of an utterance removes every word of it."""
+    """Utterances of the transcript. A cut of an utterance's seconds removes all of its words."""
     found: list[Utterance] = []
     start, ends_ns = _start(session), 0
     for word in (session.speech or {"words": ()})["words"]:

@@ -1,6 +1,6 @@
-"""Sessions on the disk: append-only segments of events, frames by their digest, a manifest.
+"""Stores sessions on disk: append-only segments of events, frames by digest, and a manifest.
 
-A session opens after a crash at any moment. What was being removed when it came is removed on opening.
+A session can be opened after a crash at any moment. Opening it completes an interrupted removal.
 """
 
 import json
@@ -23,14 +23,14 @@ MANIFEST, REMOVAL, FRAMES, AUDIO = "manifest.json", "removal.json", "frames", "a
 LOCK = "lock"
 SEGMENT_NS = 60 * SECOND
 SHORTEST_WORD_NS = 30 * MS
-"""A word lasts at least this long, whatever the engine says: one frame of the voice activity."""
+"""Minimum duration of a word, whatever the engine reports: one frame of the voice activity detector."""
 TEMPORARY_SUFFIX = ".tmp"
 State = Literal["recording", "finished", "crashed"]
 
 
 @dataclass(frozen=True)
 class Removal:
-    """A stretch to be removed from the disk: from `begin_ns` up to `end_ns`."""
+    """A stretch to remove from the disk: from `begin_ns` up to `end_ns`."""
 
     begin_ns: int
     end_ns: int
@@ -38,7 +38,7 @@ class Removal:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is there whole or not at all."""
+    """Write a file atomically."""
     aside = path.with_name(path.name + TEMPORARY_SUFFIX)
     with aside.open("wb") as file:
         file.write(content)
@@ -48,7 +48,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 class SessionWriter:
-    """Appends to one session. Every call reaches the operating system at once; `sync` reaches the disk."""
+    """Appends to one session. Every call reaches the operating system immediately; `sync` reaches the disk."""
 
     def __init__(self, folder: Path, manifest: dict[str, Any]) -> None:
         folder.mkdir(parents=True, mode=0o700)
@@ -77,12 +77,12 @@ class SessionWriter:
         write_bytes(self._segment, _line({"seq": self._count, **event.to_json()}))
 
     def sync(self) -> None:
-        """Have everything on the disk."""
+        """Flush everything to the disk."""
         if self._segment is not None:
             sync_data(self._segment)
 
     def forget(self, begin_ns: int, end_ns: int) -> None:
-        """Remove a stretch from the disk; a gap takes its place."""
+        """Remove a stretch from the disk and store a gap in its place."""
         self._close_segment()
         remove_stretch(self.folder, Removal(begin_ns, end_ns, "forgotten"))
 
@@ -111,7 +111,7 @@ class SessionWriter:
 
 @dataclass(frozen=True)
 class Session:
-    """A session that was read."""
+    """A loaded session."""
 
     folder: Path
     manifest: dict[str, Any]
@@ -130,7 +130,7 @@ class Session:
 def lock_session(folder: Path) -> Iterator[None]:
     """Let one command at a time transcribe, cut, upload or delete a session.
 
-    Raises RecorderError with `no_session`, or `session_busy` where another command works on it.
+    Raises RecorderError with `no_session`, or `session_busy` if another command works on it.
     """
     _read_manifest(folder)
     try:
@@ -143,12 +143,12 @@ def lock_session(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-        if not (folder / MANIFEST).exists():  # it was deleted; Windows keeps a file that is open
+        if not (folder / MANIFEST).exists():  # it was deleted; Windows keeps an open file
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def view_session(folder: Path) -> Session:
-    """Read a session to show it. Unlike `open_session` it waits for no command and changes nothing while one runs.
+    """Load a session for display. Unlike `open_session` it waits for no command and changes nothing while one runs.
 
     Raises RecorderError with `no_session` or `session_damaged`.
     """
@@ -162,8 +162,8 @@ def view_session(folder: Path) -> Session:
 
 
 def open_session(folder: Path) -> Session:
-    """Read a session that is not being recorded; one that broke off is mended and marked `crashed`. Hold its lock
-    (`lock_session`) where other commands may run.
+    """Load a session that is not being recorded. An interrupted session is repaired and marked `crashed`. Hold its lock
+    (`lock_session`) if other commands may run.
 
     Raises RecorderError with `no_session` or `session_damaged`.
     """
@@ -186,7 +186,7 @@ def _read_session(folder: Path, manifest: dict[str, Any]) -> Session:
 
 
 def remove_stretch(folder: Path, removal: Removal) -> None:
-    """Remove events and frames of a stretch; a crash on the way is made up for by `open_session`."""
+    """Remove the events and frames of a stretch. After a crash on the way, `open_session` completes the removal."""
     write_whole(folder / REMOVAL, json.dumps(vars(removal)).encode())
     kept_files: set[Path | None] = set()
     for path in _segments(folder):
@@ -207,15 +207,15 @@ def remove_stretch(folder: Path, removal: Removal) -> None:
 
 
 def delete_session(folder: Path) -> None:
-    """Delete a session and all that it holds. Raises RecorderError with `no_session`."""
+    """Delete a session and all its files. Raises RecorderError with `no_session`."""
     _read_manifest(folder)
     for path in folder.iterdir():
         if path.is_dir():
             shutil.rmtree(path)
         elif path.name not in (LOCK, MANIFEST):
             path.unlink()
-    (folder / MANIFEST).unlink()  # last: a deletion that broke off can be repeated
-    shutil.rmtree(folder, ignore_errors=sys.platform == "win32")  # where the lock is held, it goes with it
+    (folder / MANIFEST).unlink()  # last, so that an interrupted deletion can be repeated
+    shutil.rmtree(folder, ignore_errors=sys.platform == "win32")  # a locked file goes when the lock is released
 
 
 def content_path(folder: Path, event: Mapping[str, Any]) -> Path | None:
@@ -234,13 +234,13 @@ def speech_paths(folder: Path) -> list[Path]:
 
 
 def word_span(word: Mapping[str, Any]) -> tuple[int, int]:
-    """When a word of a transcript was said: the whole piece where its time within it is not known."""
+    """When a word of a transcript was spoken: the whole piece if its time within the piece is unknown."""
     begin_ns, end_ns = word.get("piece_ns") or (word["t_ns"], word["end_ns"])
     return begin_ns, max(end_ns, begin_ns + SHORTEST_WORD_NS)
 
 
 def is_said_within(word: Mapping[str, Any], begin_ns: int, end_ns: int) -> bool:
-    """Whether a part of the word may have been said in this stretch."""
+    """Whether part of the word may have been spoken in this stretch."""
     word_begin_ns, word_end_ns = word_span(word)
     return begin_ns < word_end_ns and word_begin_ns < end_ns
 
@@ -285,7 +285,7 @@ def _read_events(folder: Path) -> list[dict[str, Any]]:
 
 
 def _segment_events(path: Path) -> Iterator[dict[str, Any]]:
-    """The events of a segment; a last line that a crash cut off is left out."""
+    """The events of a segment, without a last line that a crash truncated."""
     for line in path.read_bytes().split(b"\n"):
         if line:
             try:

@@ -1,4 +1,4 @@
-"""The recorder's own folder and what a person set in it."""
+"""The recorder's folder and the person's settings."""
 
 import json
 import os
@@ -19,7 +19,7 @@ URL, TOKEN, TOKEN_FILE = "PILOTHOUSE_URL", "PILOTHOUSE_TOKEN", "PILOTHOUSE_TOKEN
 
 
 CONSENT_VERSION = "4"
-"""Of the text below. A new text needs a new version, and everybody's consent again."""
+"""Version of the text below. A new text needs a new version, and everybody's consent again."""
 CONSENT_TEXT = (
     "While it records, the recorder stores on this computer what your screens show, what you type and where you "
     "point, the names of buttons and fields that you click, and with --voice what your microphone hears. Applications "
@@ -44,7 +44,7 @@ CONSENT_TEXT_CHINESE = (
     "你上传的内容会由人审核，并用于训练模型。声音不会上传，只上传其中的话语和每秒二十个音量值。上传之前，你可以检查、剪除和删除会话。在平台上，录制在有人审核之前可以删除；你可以随时撤回同意："
     "此后它不再被导出或用于学习，但此前已经学到的内容会保留。请只在可能被听到或看到的每个人都同意时录制。"
 )
-"""The same, for the window in Chinese."""
+"""The same text in Chinese, for the window."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Consent:
 
 @dataclass(frozen=True)
 class Settings:
-    """Who records, as a pseudonym made at random, what they agreed to, and what is excluded beside the defaults."""
+    """A random pseudonym for the person, their consent, and exclusions beyond the defaults."""
 
     annotator: str
     apps: tuple[str, ...]
@@ -66,19 +66,19 @@ class Settings:
 
     @property
     def rules(self) -> ExclusionRules:
-        """What is excluded in all. The defaults always hold."""
+        """All exclusion rules. The defaults always apply."""
         return ExclusionRules((*DEFAULT_APPS, *self.apps), (*DEFAULT_TITLES, *self.titles))
 
 
 def find_home() -> Path:
-    """The recorder's folder; made where it is not there."""
+    """The recorder's folder; created if it is missing."""
     home = Path(os.environ.get(HOME_VARIABLE) or data_folder(sys.platform) / "pilothouse-recorder")
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     return home
 
 
 def data_folder(system: str) -> Path:
-    """Where programs of a system (`sys.platform`) store the data of a person, which only that person can read."""
+    """The folder for a person's program data on a system (`sys.platform`), which only that person can read."""
     if system == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     if system == "darwin":
@@ -87,9 +87,9 @@ def data_folder(system: str) -> Path:
 
 
 def load_settings(home: Path) -> Settings:
-    """Read `settings.json`; made with a new pseudonym where it is not there.
+    """Read `settings.json`. Creates it with a new pseudonym if it is missing.
 
-    Raises RecorderError with `bad_settings`: what cannot be read excludes nothing, so nothing is recorded.
+    Raises RecorderError with `bad_settings`: unreadable settings would exclude nothing, so nothing is recorded.
     """
     path = home / SETTINGS
     if not path.exists():
@@ -107,8 +107,7 @@ def load_settings(home: Path) -> Settings:
 
 
 def set_consent(home: Path, *, accepted: bool) -> None:
-    """Store that a person agrees to the present text, or does not any more. Raises RecorderError with
-    `bad_settings`."""
+    """Store that a person agrees to the current text, or withdraws. Raises RecorderError with `bad_settings`."""
     load_settings(home)
     found = json.loads((home / SETTINGS).read_bytes())
     now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -117,7 +116,7 @@ def set_consent(home: Path, *, accepted: bool) -> None:
 
 
 def require_consent(settings: Settings) -> Consent:
-    """What the person agreed to. Raises RecorderError with `no_consent` unless it is the present text."""
+    """The person's consent. Raises RecorderError with `no_consent` unless it is for the current text."""
     if settings.consent is None or settings.consent.version != CONSENT_VERSION:
         raise RecorderError("no_consent", "Read `pilothouse-recorder consent`, then agree with `consent --accept`.")
     return settings.consent
@@ -131,7 +130,7 @@ def _patterns(found: dict[str, Any], key: str) -> tuple[str, ...]:
 
 
 def find_token() -> str:
-    """The access token of the environment. Raises RecorderError with `no_token`."""
+    """The access token from the environment. Raises RecorderError with `no_token`."""
     if token := os.environ.get(TOKEN, "").strip():
         return token
     if path := os.environ.get(TOKEN_FILE):

@@ -1,4 +1,4 @@
-"""Whether a terminal asks for a password: its program reads lines without echo, as sudo, ssh and passwd do."""
+"""Detects a password prompt in a terminal: the program reads lines without echo, as sudo, ssh and passwd do."""
 
 import os
 import termios
@@ -7,16 +7,16 @@ from pathlib import Path
 
 MAX_DESCENDANTS = 200
 LOCAL_FLAGS = 3
-"""Where `tcgetattr` has the flags of the line discipline."""
+"""Index of the line discipline's flags in the result of `tcgetattr`."""
 
 
 def asks_for_password(pid: int) -> bool:
-    """Whether any terminal of this process or of those it started reads a line without echo."""
+    """Whether any terminal of this process or its descendants reads a line without echo."""
     return any(_reads_hidden_line(path) for path in terminals_of(pid))
 
 
 def terminals_of(pid: int) -> set[Path]:
-    """The pseudo-terminals of a process and of those it started."""
+    """The pseudo-terminals of a process and its descendants."""
     pending, seen, found = [pid], 0, set[Path]()
     while pending and seen < MAX_DESCENDANTS:
         process, seen = pending.pop(), seen + 1

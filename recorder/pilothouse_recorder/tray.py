@@ -1,4 +1,4 @@
-"""An icon in the tray: start, pause, mark, stop, and what is recorded right now."""
+"""An icon in the tray: start, pause, mark, stop, and the current state."""
 
 import queue
 import subprocess
@@ -15,13 +15,13 @@ from .window_texts import find_texts, status_key
 
 ROUND_SECONDS = 0.1
 START = "start:"
-"""Of the entries that start a task; its key follows."""
+"""Prefix of the entries that start a task; the task's key follows."""
 MAX_LABEL = 60
-"""Characters of a task in the menu."""
+"""Maximum length of a task in the menu."""
 
 
 def run_tray(home: Path, language: str | None) -> dict[str, Any]:
-    """Show the icon until *Quit* is chosen. Raises RecorderError with `no_tray` where the desktop has none."""
+    """Show the icon until *Quit* is chosen. Raises RecorderError with `no_tray` if the desktop has no tray."""
     client = RecorderClient(home)
     try:
         Tray(home, client, find_texts(language), open_tray_icon).run()
@@ -31,7 +31,7 @@ def run_tray(home: Path, language: str | None) -> dict[str, Any]:
 
 
 class Tray:
-    """What the icon shows, and what its entries do."""
+    """What the icon shows, and the actions of its entries."""
 
     def __init__(self, home: Path, client: RecorderClient, texts: Mapping[str, str], open_icon: OpenIcon) -> None:
         self._home, self._client, self._texts = home, client, texts
@@ -41,7 +41,7 @@ class Tray:
         self._icon = open_icon(texts["title"], self._look(), self.choose)
 
     def run(self) -> None:
-        """Until *Quit*. Raises RecorderError with `no_tray` where the tray has gone."""
+        """Run until *Quit*. Raises RecorderError with `no_tray` once the tray is gone."""
         try:
             while not self._ended:
                 self.round()
@@ -49,7 +49,7 @@ class Tray:
             self._icon.close()
 
     def round(self) -> None:
-        """Take what the recorder says, then answer the tray for a moment."""
+        """Process the recorder's answers, then answer the tray for a moment."""
         while True:
             try:
                 what, result = self._client.answers.get_nowait()
@@ -64,7 +64,7 @@ class Tray:
         self._icon.process(ROUND_SECONDS)
 
     def choose(self, name: str) -> None:
-        """Do what an entry says."""
+        """Run the action of an entry."""
         self._message = ""
         if name == "quit":
             self._ended = True

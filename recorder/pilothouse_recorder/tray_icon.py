@@ -1,4 +1,4 @@
-"""An icon in the tray with a menu: the packages `dbus`, `win32` and `macos` show it, each in its system's way."""
+"""An icon in the tray with a menu. The packages `dbus`, `win32` and `macos` implement it for their systems."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from typing import Literal, Protocol
 
 IconState = Literal["recording", "paused", "idle"]
 Choose = Callable[[str], None]
-"""Called with the name of the entry that was chosen."""
+"""Called with the name of the chosen entry."""
 
 
 @dataclass(frozen=True)
 class MenuEntry:
-    """A line of the menu; without `name` it only says something. An empty label is a separator."""
+    """A line of the menu. Without `name` it is only text. An empty label is a separator."""
 
     label: str
     name: str = ""
@@ -20,7 +20,7 @@ class MenuEntry:
 
 @dataclass(frozen=True)
 class Look:
-    """What the tray shows: what is recorded, a text for the pointer, and the menu."""
+    """What the tray shows: the recording state, a tooltip, and the menu."""
 
     state: IconState
     text: str
@@ -28,16 +28,16 @@ class Look:
 
 
 class TrayIcon(Protocol):
-    """An icon that is shown. Every call may raise RecorderError with `no_tray`, where the tray has gone."""
+    """A visible icon. Every call may raise RecorderError with `no_tray` once the tray is gone."""
 
     def show(self, look: Look) -> None:
-        """Show something else."""
+        """Change what the icon shows."""
 
     def process(self, seconds: float) -> None:
-        """Answer what the tray asks for, for at most this time, or for as long as the person has the menu open."""
+        """Answer the tray's requests for at most this time, or for as long as the person has the menu open."""
 
     def close(self) -> None:
-        """Take the icon away."""
+        """Remove the icon."""
 
 
 OpenIcon = Callable[[str, Look, Choose], TrayIcon]
@@ -45,7 +45,7 @@ OpenIcon = Callable[[str, Look, Choose], TrayIcon]
 
 
 def number_entries(entries: Sequence[MenuEntry]) -> dict[int, MenuEntry]:
-    """Entries by their number; 0 is the menu itself, and what is below an entry follows it."""
+    """Number the entries. 0 is the menu itself; a submenu's entries follow their parent."""
     numbered = {0: MenuEntry("menu", entries=tuple(entries))}
     pending = list(entries)
     while pending:

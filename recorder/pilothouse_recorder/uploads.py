@@ -1,4 +1,4 @@
-"""Uploads to the platform in parts (tus 1.0.0). One that broke off is resumed; one that is through sends nothing."""
+"""Uploads to the platform in parts (tus 1.0.0). An interrupted upload resumes; a completed one sends nothing."""
 
 import base64
 import hashlib
@@ -16,7 +16,7 @@ from .sessions import Session, write_whole
 
 UPLOADED, IMPORTING, PACKED = "uploaded.json", "importing.json", "upload.zip"
 REOPENED = "reopened.json"
-"""Of a session that was uploaded and deleted on the platform: it may be changed, and uploaded once more."""
+"""Marks a session that was uploaded and then deleted on the platform: it may be changed, and uploaded again."""
 TUS = {"Tus-Resumable": "1.0.0"}
 PART_BYTES = 4 * 2**20
 TIMEOUT_SECONDS = 60.0
@@ -24,7 +24,7 @@ RETRY_PAUSES_SECONDS = (0.2, 0.8, 3.2)
 POLL_SECONDS = 0.5
 ENDED = ("done", "failed", "cancelled")
 UNRESOLVED = ("unreachable", "server_failed", "answer_unknown")
-"""Errors after which the platform may have done what was asked for."""
+"""Errors after which the platform may have executed the request."""
 
 
 class Server:
@@ -43,7 +43,7 @@ class Server:
         self._authorization = {"Authorization": f"Bearer {token}"}
 
     def call(self, method: str, path: str, headers: Mapping[str, str] = {}, body: bytes | None = None) -> "Answer":
-        """One call."""
+        """One HTTP request."""
         connection = self._kind(self._host, self._port, timeout=TIMEOUT_SECONDS)
         try:
             connection.request(method, self._prefix + path, body, {**self._authorization, **headers})
@@ -58,21 +58,21 @@ class Server:
         return Answer({name.lower(): value for name, value in response.getheaders()}, content)
 
     def pool_name(self, pool: str) -> str:
-        """The name of the pool that a person or a session means; empty where the platform is to choose."""
+        """The name of the pool that a person or a session means; empty lets the platform choose."""
         return pool
 
     def upload_metadata(self, session: Session, digest: str, pool: str) -> dict[str, str]:
-        """What an upload is announced with, beside its size; `pool` is of `pool_name`."""
+        """Metadata that announces an upload, apart from its size. `pool` comes from `pool_name`."""
         return {"filename": f"{session.id}.zip", "sha256": digest, "pool": pool, "format": "recording"}
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Send JSON. Returns the answer's."""
+        """Send JSON. Returns the JSON of the answer."""
         headers = {"Content-Type": "application/json"}
         return self.call("POST", path, headers, json.dumps(body).encode()).json()
 
 
 class Answer:
-    """A server's answer that is no rejection."""
+    """A server's answer without an error status."""
 
     def __init__(self, headers: Mapping[str, str], content: bytes) -> None:
         self._headers, self.content = headers, content
@@ -98,8 +98,10 @@ def _unknown_answer() -> RecorderError:
 
 
 def require_not_uploaded(session: Session) -> None:
-    """Raises RecorderError with `already_uploaded`: the platform has it. With `upload_unresolved`
-    the platform may be importing it: `upload` finds out."""
+    """Raises RecorderError with `already_uploaded` if the platform has the session.
+
+    Raises `upload_unresolved` if the platform may be importing it; `upload` finds out.
+    """
     if (session.folder / UPLOADED).exists():
         message = "This session was uploaded. To change it, delete it on the platform, then run `reopen`."
         raise RecorderError("already_uploaded", message)
@@ -108,11 +110,12 @@ def require_not_uploaded(session: Session) -> None:
 
 
 def upload_session(server: Server, session: Session, pool: str) -> dict[str, Any]:
-    """Upload a session and wait for its import, which is returned. Repeated, it sends nothing. Hold the session's lock.
+    """Upload a session and wait for its import, which is returned. A repeated upload sends nothing. Hold the session's
+    lock.
 
-    From before the import begins until it has ended, `importing.json` has its id, or null where it is not known.
+    From before the import begins until it has ended, `importing.json` has its id, or null if the id is unknown.
 
-    Raises RecorderError; `import_failed` where the platform refuses the session.
+    Raises RecorderError; `import_failed` if the platform rejects the session.
     """
     noted = session.folder / UPLOADED
     if noted.exists():
@@ -139,12 +142,12 @@ def upload_session(server: Server, session: Session, pool: str) -> dict[str, Any
 
 
 def is_reopened(session: Session) -> bool:
-    """Whether its person wants to send it once more, after they deleted it on the platform."""
+    """Whether the person wants to upload it again after they deleted it on the platform."""
     return (session.folder / REOPENED).exists()
 
 
 def _begin_import(server: Server, path: str, pool: str, importing: Path) -> str:
-    """Have the platform import what was sent to `path`. Returns the import's id."""
+    """Start the import of the upload at `path`. Returns the import's id."""
     known = importing.exists()
     write_whole(importing, json.dumps({"import": None}).encode())
     try:
@@ -158,7 +161,7 @@ def _begin_import(server: Server, path: str, pool: str, importing: Path) -> str:
 
 
 def _send_file(server: Server, file: Path, session: Session, pool: str) -> str:
-    """Send what the server does not have yet. Returns the upload's path."""
+    """Send the parts that the server lacks. Returns the upload's path."""
     with file.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
         size = file.stat().st_size

@@ -1,6 +1,6 @@
-"""A small window that stays on top: start, pause, mark, forget, stop, and what is recorded right now.
+"""A small window that stays on top: start, pause, mark, forget, stop, and the current state.
 
-It shows nothing of what was recorded. Input for it is not recorded.
+It shows no recorded content. Its own input is not recorded.
 """
 
 import queue
@@ -18,25 +18,25 @@ from .window_texts import find_texts, level_share, status_key
 try:
     import tkinter as tk
     from tkinter import messagebox, ttk
-except ImportError:  # Debian and others have it in a package of its own
+except ImportError:  # Debian and others ship it in a separate package
     tk = ttk = messagebox = None  # type: ignore[assignment]
 
 CLASS_NAME = "Pilothouse-recorder"
 POLL_MS = 100
 WIDTH = 46
-"""Of the fields (characters)."""
+"""Width of the fields (characters)."""
 LEVEL_STEPS = 100
 FORM = ("task", "instruction", "expert", "novice", "knowledge", "voice", "check", "start")
-"""What can be used while nothing is recorded; all else can while something is."""
+"""Controls that are enabled while nothing is recorded. All others are enabled during a recording."""
 KEYS = {"start": "s", "pause": "p", "mark": "m", "help": "h", "forget": "f", "success": "d", "failure": "n"}
-"""With Alt, in every language."""
+"""Access keys with Alt, the same in every language."""
 
 
 def run_window(home: Path, language: str | None) -> dict[str, Any]:
-    """Show the window until it is closed; a recording that runs then is ended.
+    """Show the window until it is closed. Closing it ends a running recording.
 
-    Raises RecorderError with `no_tkinter` where Python has no Tk, `no_display`, and `no_consent` where the person does
-    not agree.
+    Raises RecorderError with `no_tkinter` if Python has no Tk, with `no_display`, and with `no_consent` if the person
+    does not agree.
     """
     if tk is None:
         raise RecorderError(
@@ -58,7 +58,7 @@ def run_window(home: Path, language: str | None) -> dict[str, Any]:
 
 
 class RecorderWindow:
-    """The window's parts, and what they do."""
+    """The window's widgets and their actions."""
 
     def __init__(
         self, root: "tk.Tk", client: RecorderClient, texts: Mapping[str, str], briefs: Mapping[str, tuple[str, str]]
@@ -87,7 +87,7 @@ class RecorderWindow:
         self._show(None)
         self._parts["instruction"].focus_set()
         root.update_idletasks()
-        root.deiconify()  # with all its parts: no letter that is typed at once is lost
+        root.deiconify()  # after all widgets exist, so that no typed letter is lost
         root.after(POLL_MS, self._poll)
 
     def _build_form(self, frame: "ttk.Frame") -> None:
@@ -192,7 +192,7 @@ class RecorderWindow:
             self._end()
 
     def _show(self, status: Mapping[str, Any] | None) -> None:
-        """Say what is recorded, and let only that be used which does something now."""
+        """Show the state, and enable only the controls that have an effect now."""
         was_recording, self._recording = self._recording, status is not None
         self._paused = status is not None and status["reason"] == "paused"
         self._line.set(self._texts[status_key(status)])
@@ -212,7 +212,7 @@ class RecorderWindow:
             self._parts["instruction"].focus_set()
 
     def _close(self) -> None:
-        """End what is recorded, then the window: nothing is recorded without it."""
+        """Stop the recording, then close the window: nothing is recorded without it."""
         if not self._recording or self._closing:
             self._end()
             return
@@ -226,7 +226,7 @@ class RecorderWindow:
 
 
 def _agree(home: Path, root: "tk.Tk", texts: Mapping[str, str]) -> bool:
-    """Whether the person agrees to be recorded; asked once for each version of the text."""
+    """Whether the person agrees to be recorded. Asks once for each version of the text."""
     given = load_settings(home).consent
     if given is not None and given.version == CONSENT_VERSION:
         return True

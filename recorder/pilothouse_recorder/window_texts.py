@@ -1,4 +1,4 @@
-"""The words of the recorder's window in English and Chinese, and what it says of a status."""
+"""The recorder window's texts in English and Chinese, and the text for a status."""
 
 import os
 from collections.abc import Mapping
@@ -96,7 +96,7 @@ LANGUAGES: Mapping[str, Mapping[str, str]] = {"en": ENGLISH, "zh": CHINESE}
 
 
 def find_texts(language: str | None) -> Mapping[str, str]:
-    """The words of a language; without one, of the person's session (`LC_ALL`, `LC_MESSAGES`, `LANG`)."""
+    """The texts of a language; by default, the language of the session (`LC_ALL`, `LC_MESSAGES`, `LANG`)."""
     if language is None:
         found = next((os.environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if os.environ.get(name)), "en")
         language = "zh" if found.lower().startswith("zh") else "en"
@@ -104,7 +104,7 @@ def find_texts(language: str | None) -> Mapping[str, str]:
 
 
 def status_key(status: Mapping[str, Any] | None) -> str:
-    """Which words say what is recorded right now, and why not; None: no recording runs."""
+    """Key of the text for the current state and its reason; None means that no recording runs."""
     if status is None:
         return "idle"
     if status["reason"] is not None:

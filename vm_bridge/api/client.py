@@ -1,4 +1,4 @@
-"""The bridge as its callers see it: `BridgeClient` leases machines; `machine_client` drives one."""
+"""Client of the bridge: `BridgeClient` leases machines; `machine_client` drives one."""
 
 import asyncio
 import contextlib
@@ -32,7 +32,7 @@ from vm_bridge.fleet import QueuePosition, RenewalResult, SuiteInfo
 from vm_bridge.machine import Capabilities, Lease, Machine
 
 STOP_RECORDING_TIMEOUT_SECONDS = 30.0
-"""A recording that ends is indexed first (seconds)."""
+"""Timeout while an ending recording is indexed (seconds)."""
 DEFAULT_VARIANT = TaskVariant()
 TASKS = TypeAdapter(tuple[Task, ...])
 SUITES = TypeAdapter(tuple[SuiteInfo, ...])
@@ -47,14 +47,14 @@ class BridgeClient(BridgeRequests):
 
     The keys of all hosts are derived from `master_key` (`vm_bridge.host_keys`).
 
-    Every method raises the `BridgeError` the bridge raised, or BridgeUnavailable when it does not answer in
-    time. A call that may be repeated without harm is repeated after a lost connection.
+    Every method raises the `BridgeError` that the bridge returned, or BridgeUnavailable if it does not answer in time.
+    Idempotent calls are retried after a lost connection.
     """
 
     def __init__(self, base_url: str, master_key: str) -> None:
         super().__init__(base_url, master_key)
         self._hosts: dict[str, str] = {}
-        """Ids of hosts by their addresses, as the manager last named them."""
+        """Host ids by address, as the manager last reported them."""
 
     async def allocate(
         self,
@@ -69,12 +69,14 @@ class BridgeClient(BridgeRequests):
         wait: float = 30,
         quota_wait: float | None = None,
     ) -> Lease:
-        """A lease on a machine of `image` for `ttl` seconds, waiting at most `wait`, and at most `quota_wait` where
-        the user or the pool has as many as they may have.
+        """Lease a machine of `image` for `ttl` seconds.
 
-        The machine has answered: one that does not, because its host has just died, is declined and another is
-        claimed. Raises NoMachine. Whoever retries soon under the same `request_id` keeps the place in the
-        queue; without one the place is given up.
+        Waits at most `wait`, and at most `quota_wait` while the user or the pool is at its quota. The returned machine
+        has answered. A machine that does not answer, because its host has just died, is declined and another is
+        claimed.
+
+        Raises NoMachine. A retry under the same `request_id` keeps the place in the queue; without a `request_id` the
+        place is given up.
         """
         request = request_id or uuid.uuid4().hex
         body = AllocateRequest(
@@ -119,15 +121,15 @@ class BridgeClient(BridgeRequests):
         )
 
     async def claim_status(self, request_id: str) -> Lease | QueuePosition:
-        """How a request stands; asking keeps its place. Raises UnknownClaim, NoMachine, StaleLease."""
+        """Status of a request. Each call keeps its place in the queue. Raises UnknownClaim, NoMachine, StaleLease."""
         return CLAIM_RESULT.validate_json(await self.call("GET", f"{self._base_url}/v1/claims/{request_id}"))
 
     async def cancel_claim(self, request_id: str) -> None:
-        """Give a request up, whether it waits or has its machine. Idempotent."""
+        """Cancel a request, whether it waits or has its machine. Idempotent."""
         await self.call("DELETE", f"{self._base_url}/v1/claims/{request_id}")
 
     async def decline(self, request_id: str, lease: Lease) -> None:
-        """Have the machine dropped that a request was just given, because it does not answer. Idempotent.
+        """Reject the machine that a request just got, because it does not answer. Idempotent.
 
         The same request then gets another machine.
         """
@@ -135,14 +137,14 @@ class BridgeClient(BridgeRequests):
         await self.call("POST", f"{self._base_url}/v1/claims/{request_id}/decline", held)
 
     async def renew(self, lease: Lease, *, ttl: float = 60) -> Lease:
-        """The same lease with a later end. Raises StaleLease or MachineGone with the reason when it has ended."""
+        """Extend a lease. Raises StaleLease or MachineGone with the reason if it has ended."""
         url = f"{self._base_url}/v1/leases/{lease.machine_id}/renew"
         return Lease.model_validate_json(
             await self.call("POST", url, RenewRequest(ttl=ttl), headers=fencing_headers(lease))
         )
 
     async def renew_many(self, leases: Iterable[Lease], *, ttl: float = 60) -> tuple[RenewalResult, ...]:
-        """Put the ends of up to 500 leases off at once; what became of each."""
+        """Extend up to 500 leases in one call. Returns the result for each."""
         held = tuple(LeaseRef(machine_id=lease.machine_id, fencing_token=lease.fencing_token) for lease in leases)
         body = RenewManyRequest(leases=held, ttl=ttl)
         return RENEWALS.validate_json(await self.call("POST", f"{self._base_url}/v1/leases/renew", body))
@@ -152,7 +154,7 @@ class BridgeClient(BridgeRequests):
         await self.call("DELETE", f"{self._base_url}/v1/leases/{lease.machine_id}", headers=fencing_headers(lease))
 
     async def warm(self, *, image: str, count: int) -> None:
-        """Make sure that `count` machines of `image` stand ready, as far as there is room."""
+        """Prepare up to `count` ready machines of `image`, as far as there is room."""
         await self.call("PUT", f"{self._base_url}/v1/images/{image}/warm", WarmTarget(count=count, at_least=True))
 
     async def suites(self) -> tuple[SuiteInfo, ...]:
@@ -160,24 +162,25 @@ class BridgeClient(BridgeRequests):
         return SUITES.validate_json(await self.call("GET", f"{self._base_url}/v1/suites"))
 
     async def suite_tasks(self, suite: str, variant: TaskVariant = DEFAULT_VARIANT) -> tuple[Task, ...]:
-        """The bundled tasks of a suite, those left out that have no such variant. Raises UnknownTask, and InvalidAction
-        where none has it."""
+        """The bundled tasks of a suite, without tasks that lack this variant. Raises UnknownTask, and InvalidAction if
+        no task has it.
+        """
         return TASKS.validate_json(await self.call("POST", f"{self._base_url}/v1/suites/{suite}/tasks", variant))
 
     async def unsupported_tasks(self, image: str, tasks: Sequence[Task]) -> tuple[str | None, ...]:
-        """For each of up to 100 tasks why machines of the image would not judge it, or None."""
+        """For each of up to 100 tasks, why machines of the image cannot judge it, or None."""
         url = f"{self._base_url}/v1/images/{image}/refusals"
         return UNSUPPORTED_REASONS.validate_json(await self.call("POST", url, TaskList(tasks=tuple(tasks))))
 
     async def start_recording(self, lease: Lease) -> Recording:
-        """Record a machine until its lease ends; what runs already goes on. Raises UnsupportedAction."""
+        """Record a machine until its lease ends. A running recording continues. Raises UnsupportedAction."""
         calls = LeaseRequests(self, lease)
         return Recording.model_validate_json(
             await calls.call("POST", f"{calls.url}/recording", headers=fencing_headers(lease))
         )
 
     async def stop_recording(self, lease: Lease) -> Recording | None:
-        """End the recording of a machine, if one runs. Idempotent."""
+        """Stop the recording of a machine, if one runs. Idempotent."""
         calls = LeaseRequests(self, lease)
         return OPTIONAL_RECORDING.validate_json(
             await calls.call(
@@ -189,7 +192,7 @@ class BridgeClient(BridgeRequests):
         )
 
     async def recording(self, host_url: str, key: str) -> Recording:
-        """What the host of a machine knows of a recording. Raises UnknownRecording."""
+        """A recording's state on the machine's host. Raises UnknownRecording."""
         url = f"{host_url.rstrip('/')}/v1/recordings/{key}"
         return Recording.model_validate_json(await self.call("GET", url, headers=await self._headers_at(host_url)))
 
@@ -199,7 +202,7 @@ class BridgeClient(BridgeRequests):
         return await self.call("GET", url, headers=await self._headers_at(host_url))
 
     async def delete_recording(self, host_url: str, key: str) -> None:
-        """Remove a recording that has ended. Idempotent."""
+        """Delete a finished recording. Idempotent."""
         url = f"{host_url.rstrip('/')}/v1/recordings/{key}"
         await self.call("DELETE", url, headers=await self._headers_at(host_url))
 
@@ -209,7 +212,7 @@ class BridgeClient(BridgeRequests):
         return ProgramLog.model_validate_json(await self.call("GET", url, headers=await self._headers_at(host_url)))
 
     async def lease_of(self, session: str) -> Lease:
-        """The lease that an episode or rollout holds now, for calls that change nothing. Raises MachineGone."""
+        """The current lease of an episode or rollout, for read-only calls. Raises MachineGone."""
         for machine in await self.fleet.machines_of(session):
             if machine.fencing_token is not None and machine.expires_at is not None:
                 urls = {host.id: host.url for host in await self.fleet.hosts()}
@@ -226,7 +229,7 @@ class BridgeClient(BridgeRequests):
         raise MachineGone(f"{session} has no machine now")
 
     async def _headers_at(self, url: str) -> dict[str, str]:
-        """The same where only the address is known. Raises BridgeUnavailable where no host has it."""
+        """Same as `host_headers`, from the address alone. Raises BridgeUnavailable if no host has it."""
         address = url.rstrip("/")
         if address not in self._hosts:
             self._hosts = {host.url.rstrip("/"): host.id for host in await self.fleet.hosts()}
@@ -236,20 +239,20 @@ class BridgeClient(BridgeRequests):
 
     @property
     def fleet(self) -> "FleetClient":
-        """What an operator reads and sets."""
+        """Calls for operators."""
         return FleetClient(self, f"{self._base_url}/v1")
 
     def machine(self, lease: Lease, *, driver: int | None = None) -> Machine:
         """The machine a lease holds.
 
         Args:
-            driver: A number that rises with each process that drives this lease. Calls of an earlier one, which was
-                frozen or cut off meanwhile, are refused (StaleLease). None where only one process ever does.
+            driver: A number that rises with each process that drives this lease. Calls of an earlier process, which was
+            frozen or cut off meanwhile, raise StaleLease. None if only one process ever drives it.
         """
         return RemoteMachine(self, lease, driver)
 
     async def _probe_failure(self, lease: Lease) -> BridgeError | None:
-        """Why the machine of a new lease does not answer; None when it does."""
+        """Why the machine of a new lease does not answer, or None if it answers."""
         try:
             await self.machine(lease).skip_settle()
         except (BridgeUnavailable, MachineGone, StaleLease) as error:
@@ -257,7 +260,7 @@ class BridgeClient(BridgeRequests):
         return None
 
     async def _cancel_claim(self, request: str) -> None:
-        """Nobody waits any more; where that cannot be said, the place is lost by itself soon."""
+        """Cancel a claim that has no waiter. If the call fails, the place expires soon."""
         with contextlib.suppress(BridgeError):
             await asyncio.shield(self.cancel_claim(request))
 

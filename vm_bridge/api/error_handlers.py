@@ -1,4 +1,4 @@
-"""How errors are answered over HTTP: always a `ErrorResponse`, with a stable code."""
+"""Turns errors into HTTP responses: always an `ErrorResponse`, with a stable code."""
 
 import logging
 
@@ -18,7 +18,7 @@ MAX_MESSAGE = 2_000
 
 
 def error_response(error: Exception) -> JSONResponse:
-    """What is answered for an error. Raises the error again when nobody foresaw it."""
+    """The response for an error. Reraises unexpected errors."""
     match error:
         case BridgeError():
             return _json_error(error.status, error.code, str(error))
@@ -37,12 +37,12 @@ def error_response(error: Exception) -> JSONResponse:
 
 
 async def handle_error(_: Request, error: Exception) -> JSONResponse:
-    """The same for the framework."""
+    """`error_response` as the framework's error handler."""
     return error_response(error)
 
 
 HANDLED_ERRORS = (BridgeError, RequestValidationError, HTTPException, RedisError)
-"""What `refuse` handles."""
+"""Errors that `handle_error` handles."""
 
 
 def _json_error(status: int, code: str, message: str) -> JSONResponse:

@@ -1,4 +1,4 @@
-"""The fleet as an operator's program sees it: machines, hosts, queue, losses, warm targets and quotas."""
+"""Client for operators: machines, hosts, queue, losses, warm targets and quotas."""
 
 from urllib.parse import quote
 
@@ -18,7 +18,7 @@ QUOTAS = TypeAdapter(tuple[Quota, ...])
 
 
 class FleetClient:
-    """Every method raises the `BridgeError` the bridge raised, or BridgeUnavailable."""
+    """Every method raises the `BridgeError` that the bridge returned, or BridgeUnavailable."""
 
     def __init__(self, caller: RequestSender, base_url: str) -> None:
         self._caller = caller
@@ -33,7 +33,7 @@ class FleetClient:
         return MACHINES.validate_json(await self._get(f"machines?session={quote(session, safe='')}"))
 
     async def hosts(self) -> tuple[HostInfo, ...]:
-        """The places that make machines."""
+        """The machine hosts."""
         return HOSTS.validate_json(await self._get("hosts"))
 
     async def images(self) -> tuple[ImageInfo, ...]:
@@ -41,7 +41,7 @@ class FleetClient:
         return IMAGES.validate_json(await self._get("images"))
 
     async def queue(self) -> tuple[QueueEntry, ...]:
-        """Who waits for machines, in the order in which they are served."""
+        """Requests that wait for machines, in the order in which they are served."""
         return QUEUE_ENTRIES.validate_json(await self._get("queue"))
 
     async def losses(self) -> tuple[LostMachine, ...]:
@@ -57,21 +57,21 @@ class FleetClient:
         await self._caller.call("PUT", f"{self._base_url}/quotas", quota)
 
     async def set_warm_target(self, *, image: str, count: int) -> None:
-        """Keep so many machines of an image ready, also where that is fewer than before."""
+        """Keep `count` machines of an image ready, even if that is fewer than before."""
         await self._caller.call("PUT", f"{self._base_url}/images/{image}/warm", WarmTarget(count=count))
 
     async def set_draining(self, host: str, *, draining: bool) -> None:
-        """Empty a host as its leases end, or let it be filled again. Raises UnknownHost."""
+        """Drain a host as its leases end, or stop draining. Raises UnknownHost."""
         await self._caller.call("PUT", f"{self._base_url}/hosts/{host}/draining", DrainRequest(draining=draining))
 
     async def reclaim(self, machine_id: str, *, reason: str) -> None:
-        """Take a machine from its holder, who is told the reason. Raises StaleLease when nobody holds it."""
+        """Take a machine from its holder, who gets the reason. Raises StaleLease if the machine has no holder."""
         await self._caller.call(
             "POST", f"{self._base_url}/machines/{machine_id}/reclaim", ReclaimRequest(reason=reason)
         )
 
     async def thumbnail(self, machine: MachineInfo) -> bytes:
-        """A small JPEG of what a machine shows. Raises MachineGone when it has none any more."""
+        """A small JPEG of a machine's screen. Raises MachineGone if it has none any more."""
         if machine.thumbnail is None:
             raise MachineGone(f"{machine.id} shows nothing")
         host_url = machine.thumbnail.partition("/v1/machines/")[0]

@@ -1,4 +1,4 @@
-"""The manager over HTTP: leases and claims, and what an operator reads and sets."""
+"""HTTP routes of the manager: leases, claims, and an operator's calls."""
 
 import uuid
 from typing import Annotated, Any
@@ -57,7 +57,7 @@ async def _disconnect_receive(request: Request) -> Receive:
 
 
 DisconnectReceive = Annotated[Receive, Depends(_disconnect_receive)]
-"""Gives something more only when the asker has gone."""
+"""Sends its next message only when the client has disconnected."""
 
 
 @routes.post("/leases", response_model=Lease, responses=QUEUED_RESPONSE)
@@ -79,7 +79,7 @@ async def allocate(
 
 @routes.post("/leases/renew", response_model=tuple[RenewalResult, ...])
 async def renew_many(manager: LeaseManagerDependency, body: RenewManyRequest) -> Response:
-    """Put the ends of many leases off; each has its own answer."""
+    """Extend many leases; each has its own result."""
     leases = [(lease.machine_id, lease.fencing_token) for lease in body.leases]
     renewals = await manager.leases.renew(leases, ttl=body.ttl)
     return Response(RENEWALS.dump_json(renewals), media_type=JSON)
@@ -87,13 +87,13 @@ async def renew_many(manager: LeaseManagerDependency, body: RenewManyRequest) ->
 
 @routes.post("/leases/{machine_id}/renew")
 async def renew(manager: LeaseManagerDependency, machine_id: Name, token: Token, body: RenewRequest) -> Lease:
-    """Put the end of a lease off; says why where it has ended."""
+    """Extend a lease. If it has ended, the error gives the reason."""
     return await manager.leases.extend(machine_id, token, ttl=body.ttl)
 
 
 @routes.get("/leases/{machine_id}", status_code=204)
 async def check(manager: LeaseManagerDependency, machine_id: Name, token: Token) -> None:
-    """Whether a lease holds its machine now; says why where it has ended."""
+    """Check that a lease holds its machine now. If it has ended, the error gives the reason."""
     await manager.lease_guard.check(machine_id, token)
 
 
@@ -106,19 +106,19 @@ async def release(manager: LeaseManagerDependency, machine_id: Name, token: Toke
 
 @routes.get("/claims/{request_id}", response_model=Lease, responses=QUEUED_RESPONSE)
 async def claim_status(manager: LeaseManagerDependency, request_id: RequestId) -> Response:
-    """How a request for a machine stands; asking keeps its place."""
+    """Status of a request for a machine. Each call keeps its place in the queue."""
     return _claim_response(await manager.leases.claim_status(request_id))
 
 
 @routes.delete("/claims/{request_id}", status_code=204)
 async def cancel(manager: LeaseManagerDependency, request_id: RequestId) -> None:
-    """Give a request up, whether it waits or has its machine; idempotent."""
+    """Cancel a request, whether it waits or has its machine; idempotent."""
     await manager.leases.cancel(request_id)
 
 
 @routes.post("/claims/{request_id}/decline", status_code=204)
 async def decline(manager: LeaseManagerDependency, request_id: RequestId, body: LeaseRef) -> None:
-    """Have a machine dropped that did not answer; the same request then gets another. Idempotent."""
+    """Reject a machine that did not answer; the same request then gets another. Idempotent."""
     await manager.leases.decline(request_id, body.machine_id, body.fencing_token)
 
 
@@ -136,7 +136,7 @@ async def machines(
 
 @routes.post("/machines/{machine_id}/reclaim", status_code=204)
 async def reclaim(manager: LeaseManagerDependency, machine_id: Name, body: ReclaimRequest) -> None:
-    """Take a machine from its holder, who is told the reason."""
+    """Take a machine from its holder, who gets the reason."""
     if not await manager.leases.reclaim(machine_id, body.reason):
         raise StaleLease(f"nobody holds {machine_id}")
 
@@ -149,20 +149,20 @@ async def losses(manager: LeaseManagerDependency) -> tuple[LostMachine, ...]:
 
 @routes.get("/hosts")
 async def hosts(manager: LeaseManagerDependency) -> tuple[HostInfo, ...]:
-    """The places that make machines."""
+    """The machine hosts."""
     return await manager.overview.hosts()
 
 
 @routes.put("/hosts/{host}/draining", status_code=204)
 async def drain(manager: LeaseManagerDependency, host: Annotated[Name, Path()], body: DrainRequest) -> None:
-    """Give no machine of a host to anybody any more, and end each when its lease does; or take that back."""
+    """Drain a host: lease out none of its machines, and destroy each when its lease ends. Or stop draining."""
     if not await manager.overview.set_draining(host, body.draining):
         raise UnknownHost(f"there is no host {host}")
 
 
 @routes.get("/queue")
 async def queue(manager: LeaseManagerDependency) -> tuple[QueueEntry, ...]:
-    """Who waits for machines, in the order in which they are served."""
+    """Requests that wait for machines, in the order in which they are served."""
     return await manager.overview.queue()
 
 
@@ -174,7 +174,7 @@ async def images(manager: LeaseManagerDependency) -> tuple[ImageInfo, ...]:
 
 @routes.put("/images/{image}/warm", status_code=204)
 async def warm(manager: LeaseManagerDependency, image: Name, body: WarmTarget) -> None:
-    """Keep so many machines of an image ready."""
+    """Keep `count` machines of an image ready."""
     await manager.overview.set_warm_target(image, body.count, at_least=body.at_least)
 
 
@@ -186,5 +186,5 @@ async def quotas(manager: LeaseManagerDependency) -> tuple[Quota, ...]:
 
 @routes.put("/quotas", status_code=204)
 async def set_quota(manager: LeaseManagerDependency, body: Quota) -> None:
-    """Set or lift a limit; machines held beyond it stay with their holders."""
+    """Set or lift a limit. Machines held beyond it stay with their holders."""
     await manager.overview.set_quota(body)

@@ -1,5 +1,6 @@
-"""One leased machine behind the bridge: `RemoteMachine` drives it, `LeaseRequests` makes its calls over the
-connections of `BridgeRequests`."""
+"""Client of one leased machine: `RemoteMachine` drives it. `LeaseRequests` sends its calls over the connections of
+`BridgeRequests`.
+"""
 
 import asyncio
 import functools
@@ -46,16 +47,17 @@ from vm_bridge.machine_io import ScreenTexts, check_file_size
 
 CONNECT_TIMEOUT_SECONDS = 2.0
 RETRY_DELAYS_SECONDS = (0.05, 0.2, 0.8)
-"""Before each further try after a lost connection (seconds)."""
+"""Delay before each retry after a lost connection (seconds)."""
 RETRYABLE_ERRORS = (httpx.NetworkError, httpx.RemoteProtocolError)
 CALL_TIMEOUT_SECONDS = 15.0
-"""Longest silence of an answer, beyond what the call itself may take (seconds)."""
+"""Read timeout of an answer, beyond the duration of the call itself (seconds)."""
 PREPARE_TIMEOUT_SECONDS = 90.0
 TASK_FILE_TIMEOUT_SECONDS = 1600.0
-"""The same for a task file of OSWorld: a guest is put back and starts, and the file is set up, each slowly."""
+"""Read timeout for an OSWorld task file: reverting and starting a guest, and setting up the file, are slow."""
 RESTORE_TIMEOUT_SECONDS = max(RESTORE_SECONDS, STATE_SECONDS + REACH_SECONDS) + 30.0
-"""The bridge ends an undo by itself, each kind of machine at its own limit. Before it a second machine may start, and
-after it the screen settles."""
+"""The bridge ends an undo itself, with a limit for each kind of machine. Starting a second machine may precede it, and
+the screen settles afterwards.
+"""
 MAX_CACHED_BLOBS = 24
 TOOLS = TypeAdapter(tuple[Tool, ...])
 EXPERT_SUGGESTION: TypeAdapter[ExpertSuggestion | None] = TypeAdapter(ExpertSuggestion | None)
@@ -95,8 +97,10 @@ class BridgeRequests:
         timeout_seconds: float = CALL_TIMEOUT_SECONDS,
         retry: bool = True,
     ) -> bytes:
-        """One request's answer; `timeout_seconds` bounds each silence. Repeated after a lost connection, unless the
-        call does harm when it is done twice."""
+        """The answer of one request.
+
+        `timeout_seconds` bounds each silence. A lost connection is retried, unless a repeated call does harm.
+        """
         request = self._http.build_request(
             method,
             url,
@@ -121,7 +125,7 @@ class BridgeRequests:
 
     @asynccontextmanager
     async def lines(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[AsyncIterator[str]]:
-        """The lines of an answer as they come, for as long as they do."""
+        """The lines of an answer as they arrive."""
         timeout = httpx.Timeout(None, connect=CONNECT_TIMEOUT_SECONDS)
         try:
             async with self._http.stream("GET", url, headers=headers, timeout=timeout) as response:
@@ -133,27 +137,28 @@ class BridgeRequests:
             raise BridgeUnavailable(f"the bridge did not answer: {error or type(error).__name__}") from error
 
     def host_headers(self, host_id: str, url: str) -> dict[str, str]:
-        """What authorises a call on a machine of this host, at this address."""
+        """Authorization headers for a call on a machine of this host, at this address."""
         return {"Authorization": self._signer.for_host(host_id, url)}
 
     async def check(self, lease: Lease) -> None:
-        """Raises StaleLease or MachineGone with the reason when the lease has ended."""
+        """Raises StaleLease or MachineGone with the reason if the lease has ended."""
         await self.call("GET", f"{self._base_url}/v1/leases/{lease.machine_id}", headers=fencing_headers(lease))
 
 
 class LeaseRequestSender(RequestSender, Protocol):
-    """Makes requests to the bridge, and asks its manager about a lease."""
+    """Sends requests to the bridge, and checks leases with its manager."""
 
     async def check(self, lease: Lease) -> None:
-        """Raises StaleLease or MachineGone with the reason when the lease has ended."""
+        """Raises StaleLease or MachineGone with the reason if the lease has ended."""
         ...
 
 
 class LeaseRequests:
     """Makes the calls of one lease on its machine's host; see `vm_bridge.api.request_sender.RequestSender`.
 
-    When the host does not answer, the manager says what became of the lease: StaleLease or MachineGone with the reason
-    where it has ended, BridgeUnavailable where it still stands or the manager does not answer either.
+    If the host does not answer, the manager reports the state of the lease. Raises StaleLease or MachineGone with the
+    reason if the lease has ended. Raises BridgeUnavailable if the lease is valid, or the manager does not answer
+    either.
     """
 
     def __init__(self, client: LeaseRequestSender, lease: Lease, driver: int | None = None) -> None:
@@ -203,7 +208,7 @@ class LeaseRequests:
             except (MachineGone, StaleLease) as ended:
                 raise ended from error
             except BridgeError:
-                pass  # the first error says more
+                pass  # the first error has more information
             raise
 
 
@@ -254,7 +259,7 @@ class RemoteMachine:
         return Transition.model_validate_json(answer)
 
     async def screenshot(self, *, since: str | None = None) -> bytes | None:
-        """The present picture; None when it is still the one with the sha256 `since`."""
+        """The current picture, or None if its sha256 is still `since`."""
         name = "screenshot" if since is None else f"screenshot?since={since}"
         return await self._call("GET", name) or None
 
@@ -334,18 +339,18 @@ class RemoteMachine:
 
 
 def fencing_headers(lease: Lease) -> dict[str, str]:
-    """The header that says under which lease a call is made."""
+    """The header with the lease of a call."""
     return {FENCING_HEADER: str(lease.fencing_token)}
 
 
 @functools.cache
 def _ssl_context() -> ssl.SSLContext:
-    """The certificate authorities that are trusted: read once, since that takes longer than a call."""
+    """The trusted certificate authorities. Read once, because reading takes longer than a call."""
     return httpx.create_ssl_context(trust_env=False)
 
 
 def _response_body(response: httpx.Response) -> bytes:
-    """The body of a success. Raises the error an answer speaks of."""
+    """The body of a success. Raises the error in an error response."""
     if response.is_success or response.status_code == httpx.codes.NOT_MODIFIED:
         return response.content
     try:

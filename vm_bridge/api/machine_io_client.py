@@ -1,4 +1,4 @@
-"""The inside of a machine behind the bridge; see `vm_bridge.machine_io`."""
+"""Client of the files, terminals and tools inside a machine; see `vm_bridge.machine_io`."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
@@ -16,12 +16,12 @@ from vm_bridge.machine_io import CommandCompletion, FileChange, FileEntry, Termi
 FILE_ENTRIES: TypeAdapter[tuple[FileEntry, ...]] = TypeAdapter(tuple[FileEntry, ...])
 TERMINAL_STATES: TypeAdapter[tuple[TerminalState, ...]] = TypeAdapter(tuple[TerminalState, ...])
 RESPONSE_TIMEOUT_SECONDS = 110.0
-"""Longest silence of an answer (seconds): a server inside may have to start first."""
+"""Read timeout of an answer (seconds): a server inside may have to start first."""
 E = TypeVar("E", bound=BaseModel)
 
 
 class _RemoteResource:
-    """A part of one machine; `url` is the machine's, `headers` say under which lease."""
+    """A part of one machine. `url` is the machine's; `headers` identify the lease."""
 
     def __init__(self, caller: RequestSender, url: str, headers: Mapping[str, str]) -> None:
         self._caller, self._url, self._headers = caller, url, headers
@@ -42,7 +42,7 @@ class _RemoteResource:
 
 
 async def _parse_events(lines: AsyncIterator[str], kind: type[E]) -> AsyncGenerator[E, None]:
-    """The values of server-sent events. Raises the error that ends them."""
+    """Parse server-sent events. Raises the error that ends them."""
     event = "message"
     async for line in lines:
         field, _, value = line.partition(": ")

@@ -1,4 +1,4 @@
-"""The inside of a machine over HTTP, for programs that hold its lease: files, terminals, tools."""
+"""HTTP routes to the files, terminals and tools inside a machine, for the holders of its lease."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -39,7 +39,7 @@ TerminalName = Annotated[SessionName, Path(description="What the terminal is cal
 
 
 def machine_io_routes(leased: Callable[[str, int, int | None], Awaitable[Machine]]) -> APIRouter:
-    """The calls, for whoever the server admits; `leased` raises MachineGone and StaleLease."""
+    """The routes, for authorised callers. `leased` raises MachineGone and StaleLease."""
 
     async def machine(
         machine_id: Name,
@@ -84,7 +84,7 @@ def _file_routes(router: APIRouter, held: Machine) -> None:
 
     @router.get("/files/watch", response_class=StreamingResponse, responses={200: {"content": {EVENT_STREAM: {}}}})
     async def watch_files(path: PathQuery = ".", machine: Machine = held) -> StreamingResponse:
-        """What happens to a folder's entries from the answer's beginning on, as server-sent events: `FileChange`."""
+        """Changes of a folder's entries from the start of the response, as server-sent events: `FileChange`."""
         stack = AsyncExitStack()
         changes: AsyncIterator[FileChange] = await stack.enter_async_context(machine.files.watch(path))
         return StreamingResponse(_event_stream(changes, stack), media_type=EVENT_STREAM)
@@ -110,29 +110,29 @@ def _terminal_routes(router: APIRouter, held: Machine) -> None:
 
     @router.post("/completions")
     async def complete_command(body: CompletionRequest, machine: Machine = held) -> CommandCompletion:
-        """What the machine's shell offers at the end of a command line."""
+        """The shell's completions for the end of a command line."""
         return await machine.terminals.complete(body.line, session=body.session)
 
     @router.post("/terminals/{session}/input", status_code=204)
     async def write_terminal(session: TerminalName, body: TerminalInput, machine: Machine = held) -> None:
-        """Type text; not to be repeated after a lost answer."""
+        """Type text. Do not retry it after a lost response."""
         await machine.terminals.write(session, body.text)
 
     @router.put("/terminals/{session}/size", status_code=204)
     async def resize_terminal(session: TerminalName, body: TerminalSize, machine: Machine = held) -> None:
-        """Give a terminal another size."""
+        """Resize a terminal."""
         await machine.terminals.resize(session, columns=body.columns, rows=body.rows)
 
     @router.delete("/terminals/{session}", status_code=204)
     async def close_terminal(session: TerminalName, machine: Machine = held) -> None:
-        """End a terminal and what runs in it."""
+        """Close a terminal and end its programs."""
         await machine.terminals.close(session)
 
 
 def _tool_routes(router: APIRouter, held: Machine) -> None:
     @router.get("/tools")
     async def list_tools(machine: Machine = held) -> tuple[Tool, ...]:
-        """What `call_tool` may name; their servers are started."""
+        """The tools that `call_tool` may name. Starts their servers."""
         return await machine.tools()
 
     @router.get("/texts")
@@ -144,12 +144,12 @@ def _tool_routes(router: APIRouter, held: Machine) -> None:
     async def stage_upload(
         request: Request, content_type: Annotated[str, Header(max_length=127)] = OCTET_STREAM, machine: Machine = held
     ) -> BlobRef:
-        """Hand over the bytes of an `upload_file` soon to come."""
+        """Upload the bytes for a later `upload_file`."""
         return await machine.stage_upload(await _read_body(request), content_type)
 
 
 async def _read_body(request: Request) -> bytes:
-    """A request's body; the server refuses one that is too long while it is read."""
+    """A request's body. The server rejects one that is too long while reading it."""
     data = bytearray()
     async for chunk in request.stream():
         data += chunk
@@ -157,7 +157,7 @@ async def _read_body(request: Request) -> bytes:
 
 
 async def _event_stream(values: AsyncIterator[E], stack: AsyncExitStack) -> AsyncIterator[str]:
-    """Values as server-sent events; the last says why there are no more."""
+    """Values as server-sent events; the last event gives the reason for the end."""
     async with stack:
         yield ": watching\n\n"
         try:

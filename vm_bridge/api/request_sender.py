@@ -1,4 +1,4 @@
-"""How the parts of the client make requests, so that none of them imports the client."""
+"""The interface through which the client's parts send requests, so that none of them imports the client."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -24,9 +24,9 @@ class RequestSender(Protocol):
         ...
 
     def host_headers(self, host_id: str, url: str) -> dict[str, str]:
-        """What authorises a call on a machine of this host, at this address."""
+        """Authorization headers for a call on a machine of this host, at this address."""
         ...
 
     def lines(self, url: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager[AsyncIterator[str]]:
-        """The lines of an answer as they come. Raises BridgeError."""
+        """The lines of an answer as they arrive. Raises BridgeError."""
         ...

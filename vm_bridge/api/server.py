@@ -47,7 +47,7 @@ from vm_bridge.pool import MachinePool
 MAX_BODY = 8 * 1024 * 1024
 """Largest request body (bytes)."""
 FILE_BODY_PATHS = ("/files/content", "/stage")
-"""How the paths end whose bodies are files; they are read from authorised callers alone."""
+"""Suffixes of the paths whose bodies are files. These bodies are read from authorised callers alone."""
 MSGPACK_RESPONSE: dict[int | str, dict[str, Any]] = {
     200: {
         "content": {MEDIA_TYPE: {}},
@@ -64,29 +64,29 @@ DriverToken = Annotated[int | None, Header(alias=DRIVER_HEADER, ge=1)]
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """What the server serves: the manager's calls, those on this host's machines, or both."""
+    """What the server serves: the manager's calls, the calls on this host's machines, or both."""
 
     manager_callers: CallVerifier
-    """Who may claim machines and make an operator's calls."""
+    """Verifiers of callers who may claim machines and make an operator's calls."""
     machine_callers: CallVerifier
-    """Who may act on the machines of this host."""
+    """Verifiers of callers who may act on the machines of this host."""
     web_origins: tuple[str, ...]
     ping: Callable[[], Awaitable[None]]
-    """Raises redis.RedisError when Redis does not answer."""
+    """Raises redis.RedisError if Redis does not answer."""
     suite_tasks: Callable[[str, TaskVariant], tuple[Task, ...]]
     """Raises UnknownTask."""
     suites: Callable[[], tuple[SuiteInfo, ...]] = tuple
     manager: LeaseManager | None = None
     pool: MachinePool | None = None
     machine_routers: tuple[APIRouter, ...] = ()
-    """More routes on the machines of this host."""
+    """Further routes on the machines of this host."""
     ticket_routers: tuple[APIRouter, ...] = ()
-    """Routes for browsers, which bring tickets."""
+    """Routes for browsers, which authenticate with tickets."""
     previews: Callable[[ASGIApp], ASGIApp] | None = None
-    """Makes what answers browsers that visit the web programs inside the machines of this host."""
+    """Creates the application that serves the web programs inside this host's machines to browsers."""
 
     def authorised_routers(self) -> Iterator[tuple[APIRouter, tuple[CallVerifier, ...]]]:
-        """Every router whose calls need a key, and who has it; those asked most often come first."""
+        """Every router whose calls need a key, with its verifiers. The most used come first."""
         if self.manager is not None:
             yield manager_routes, (self.manager_callers,)
         if self.pool is not None:
@@ -97,12 +97,12 @@ class Bridge:
 
 
 def create_api(bridge: Bridge, lifespan: Callable[[], Any]) -> FastAPI:
-    """The ASGI application; `lifespan` makes the context that starts and stops what it serves."""
+    """The ASGI application. `lifespan` creates the context that starts and stops the services."""
 
     @asynccontextmanager
     async def run(_: FastAPI) -> AsyncIterator[None]:
         async with lifespan():
-            # The first list reads every task: people would wait for it in a dialog.
+            # The first listing reads every task. Without this, people would wait for it in a dialog.
             listing = asyncio.create_task(asyncio.to_thread(bridge.suites))
             yield
             await asyncio.gather(listing, return_exceptions=True)
@@ -163,7 +163,7 @@ suite_routes = APIRouter(prefix="/v1")
 
 @machine_routes.get("/machines/{machine_id}/thumbnail", response_class=Response, responses=JPEG_RESPONSE)
 async def thumbnail(request: Request, machine_id: Name) -> Response:
-    """A small picture of what a machine shows now, whoever has it."""
+    """A small picture of a machine's screen, whoever holds the machine."""
     pool = _bridge(request).pool
     assert pool is not None
     return Response(await render_thumbnail(pool.sandbox(machine_id)), media_type="image/jpeg")
@@ -177,13 +177,13 @@ async def suites(request: Request) -> tuple[SuiteInfo, ...]:
 
 @suite_routes.post("/suites/{suite}/tasks")
 async def suite_tasks(request: Request, suite: Name, body: TaskVariant) -> tuple[Task, ...]:
-    """The bundled tasks of a suite in one form, as far as they have it."""
+    """The bundled tasks of a suite in one variant, as far as they have it."""
     return _bridge(request).suite_tasks(suite, body)
 
 
 @suite_routes.post("/images/{image}/refusals")
 async def unsupported_tasks(image: Name, body: TaskList) -> tuple[str | None, ...]:
-    """For each task why machines of the image would not judge it, or nothing."""
+    """For each task, why machines of the image cannot judge it, or null."""
     return tuple(
         task_files.unsupported_reason(image, task) or android_world_tasks.unsupported_reason(image, task)
         for task in body.tasks
@@ -192,19 +192,19 @@ async def unsupported_tasks(image: Name, body: TaskList) -> tuple[str | None, ..
 
 @machine_routes.post("/machines/{machine_id}/prepare", response_class=Response, responses=MSGPACK_RESPONSE)
 async def prepare(machine: LeasedMachine, body: Task) -> Response:
-    """Reset, set up the task's start state, and look."""
+    """Reset the machine, set up the task's start state, and observe it."""
     return Response(await pack_response(machine, await machine.prepare(body)), media_type=MEDIA_TYPE)
 
 
 @machine_routes.post("/machines/{machine_id}/observe", response_class=Response, responses=MSGPACK_RESPONSE)
 async def observe(machine: LeasedMachine, body: ObserveRequest) -> Response:
-    """Look."""
+    """Observe the machine."""
     return Response(await pack_response(machine, await machine.observe(settle=body.settle)), media_type=MEDIA_TYPE)
 
 
 @machine_routes.post("/machines/{machine_id}/perform", response_class=Response, responses=MSGPACK_RESPONSE)
 async def perform(machine: LeasedMachine, body: PerformRequest) -> Response:
-    """Do one action once; a resend of the same command gives the stored transition."""
+    """Execute one action once. A resend of the same command returns the stored transition."""
     transition = await machine.perform(
         body.command_id,
         body.action,
@@ -218,13 +218,13 @@ async def perform(machine: LeasedMachine, body: PerformRequest) -> Response:
 
 @machine_routes.post("/machines/{machine_id}/hurry", status_code=204)
 async def skip_settle(machine: LeasedMachine) -> None:
-    """Cut a running settle short."""
+    """Skip the rest of a running settle."""
     await machine.skip_settle()
 
 
 @machine_routes.post("/machines/{machine_id}/evaluate")
 async def evaluate(machine: LeasedMachine, body: EvaluateRequest) -> Verdict:
-    """Judge the present state."""
+    """Evaluate the current state."""
     return await machine.evaluate(answer=body.answer)
 
 
@@ -236,7 +236,7 @@ async def blob(machine: LeasedMachine, sha256: Sha256) -> Response:
 
 
 class BodySizeLimit:
-    """Refuses bodies that are too long, whether or not they say their length."""
+    """Rejects bodies that are too long, whether or not they declare their length."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -259,11 +259,11 @@ class BodySizeLimit:
 
 
 class RequestRouter:
-    """Stands before the framework: sends visits of the machines' web programs to what forwards them, and answers the
-    calls asked thousands of times a second itself.
+    """Runs before the framework: forwards requests for the machines' web programs, and answers the most frequent calls
+    itself.
 
-    Those are the very endpoints of `lease_routes`, which documents them; whatever is not plainly in order (the key, the
-    header, the body) is left to the framework, which says what is wrong with it.
+    These calls, made thousands of times a second, are endpoints of `lease_routes`, which documents them. A request with
+    any irregularity (key, header, body) goes to the framework, which reports the error.
     """
 
     def __init__(self, app: ASGIApp, *, bridge: Bridge) -> None:
@@ -293,7 +293,7 @@ class RequestRouter:
         await response(scope, receive, send)
 
     def _call(self, manager: LeaseManager, scope: Scope, first: Message, wait_disconnect: Receive) -> Call | None:
-        """What a request asks for; None where the framework has to look."""
+        """Parse a request. Returns None if the framework has to handle it."""
         headers: dict[bytes, bytes] = dict(scope["headers"])
         if first.get("more_body") or not self._callers.allows(headers.get(b"authorization", b"")):
             return None
@@ -312,13 +312,13 @@ class RequestRouter:
                         fencing_token=int(headers.get(FENCING_HEADER_BYTES, b"")),
                     )
                     return lambda: release(manager, held.machine_id, held.fencing_token)
-        except ValueError:  # pydantic's errors are such too
+        except ValueError:  # includes pydantic's errors
             return None
         return None
 
 
 def _replay_first(first: Message, receive: Receive) -> Receive:
-    """A `receive` that gives the first message once more."""
+    """A `receive` that returns the first message again."""
     rest: list[Message] = [first]
 
     async def replayed() -> Message:

@@ -1,5 +1,5 @@
-"""What a machine shows and which state it is in, over HTTP: pictures by GET, snapshots, the way back, its own time, and
-what an expert would do in it."""
+"""HTTP routes of a machine's screen and state: pictures by GET, snapshots, restore, time scale, and expert
+suggestions."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
@@ -26,7 +26,7 @@ Since = Annotated[Sha256 | None, Query(description="The sha256 of a picture that
 
 
 def state_routes(leased: Callable[[str, int, int | None], Awaitable[Machine]]) -> APIRouter:
-    """The calls, for whoever the server admits; `leased` raises MachineGone and StaleLease."""
+    """The routes, for authorised callers. `leased` raises MachineGone and StaleLease."""
 
     async def machine(
         machine_id: Name,
@@ -40,7 +40,7 @@ def state_routes(leased: Callable[[str, int, int | None], Awaitable[Machine]]) -
 
     @router.get("/screenshot", response_class=Response, responses=PICTURE_RESPONSE)
     async def screenshot(since: Since = None, machine: Machine = held) -> Response:
-        """The present picture, or that it is still the one of `since`."""
+        """The current picture, or 304 if it is still the one of `since`."""
         picture = (await machine.observe()).screenshot
         if picture is None:
             raise UnsupportedAction("this machine has no screen")
@@ -51,22 +51,22 @@ def state_routes(leased: Callable[[str, int, int | None], Awaitable[Machine]]) -
 
     @router.post("/snapshot")
     async def snapshot(machine: Machine = held) -> MachineSnapshot:
-        """Note the present state."""
+        """Take a snapshot of the current state."""
         return await machine.snapshot()
 
     @router.post("/restore", response_class=Response, responses=MSGPACK_RESPONSE)
     async def restore(body: MachineSnapshot, machine: Machine = held) -> Response:
-        """Go back to an earlier state; `cannot_restore` says that nothing has changed."""
+        """Restore an earlier state; `cannot_restore` means that nothing has changed."""
         return Response(await pack_response(machine, await machine.restore(body)), media_type=MEDIA_TYPE)
 
     @router.put("/pace", status_code=204)
     async def set_time_scale(body: TimeScaleRequest, machine: Machine = held) -> None:
-        """How fast the machine's own time goes between two acts."""
+        """Set how fast the machine's own time runs between two acts."""
         await machine.set_time_scale(body.rate)
 
     @router.post("/advise")
     async def suggest_expert_action(machine: Machine = held) -> ExpertSuggestion | None:
-        """What the prepared task's scripted expert would do now."""
+        """The next action of the prepared task's scripted expert."""
         return await machine.suggest_expert_action()
 
     return router

@@ -11,13 +11,13 @@ from vm_bridge.sandbox import Frame, Sandbox
 
 Pixels = npt.NDArray[np.uint8]
 THUMBNAIL_WIDTH, THUMBNAIL_HEIGHT = 320, 400
-"""About how wide a landscape thumbnail is, and how high a portrait one (pixels)."""
+"""Approximate width of a landscape thumbnail, and height of a portrait one (pixels)."""
 QUALITY = 70
 TIMEOUT_SECONDS = 3.0
 
 
 async def render_thumbnail(sandbox: Sandbox) -> bytes:
-    """A JPEG of the present picture. Raises MachineGone when there is none, or none in time."""
+    """A JPEG of the current picture. Raises MachineGone if there is none, or none in time."""
     if sandbox.frames is None:
         raise MachineGone(f"machine {sandbox.id} has no picture")
     try:

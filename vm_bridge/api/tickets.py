@@ -1,4 +1,4 @@
-"""Single-use passes to a stream: minted by the web app, checked without asking it."""
+"""Single-use stream tickets: the web app mints them, and the bridge checks them without calling the web app."""
 
 import base64
 import binascii
@@ -15,13 +15,13 @@ from vm_bridge.errors import TicketRefused
 
 StreamKind = Literal["webrtc", "vnc", "stills", "thumbnails", "terminal", "proxy", "cdp"]
 PREVIEW_PARAMETER = "pilothouse-ticket"
-"""Where in the address of a web program its ticket stands; it is taken out at once."""
+"""Query parameter of a web program's ticket. It is removed from the address immediately."""
 MAX_TICKET_LENGTH = 2_000
-"""Longest ticket looked at (characters)."""
+"""Longest ticket that is checked (characters)."""
 
 
 class TicketClaim(FrozenModel):
-    """Who may watch what: bound to one lease of one machine by its fencing token."""
+    """The permission to watch a stream: bound to one lease of one machine by its fencing token."""
 
     kind: StreamKind
     user: str
@@ -31,7 +31,7 @@ class TicketClaim(FrozenModel):
 
 
 class Ticket(FrozenModel):
-    """A claim, when it was made and when it ends (seconds since the epoch), and the number by which it is used once."""
+    """A claim, its creation and expiry (seconds since the epoch), and the nonce that makes it single-use."""
 
     claim: TicketClaim
     issued: float = 0.0
@@ -41,12 +41,12 @@ class Ticket(FrozenModel):
 
 
 def preview_path(machine_id: str) -> str:
-    """Below which path of the bridge browsers find the ports of a machine."""
+    """The path prefix on the bridge for the ports of a machine."""
     return f"/sandboxes/{machine_id}/proxy"
 
 
 def preview_entry_path(machine_id: str) -> str:
-    """Below which path a browser exchanges a ticket for a pass: `{entrance}/{port}/{path}`.
+    """The path prefix where a browser exchanges a ticket for a pass: `{entrance}/{port}/{path}`.
 
     It lies outside `preview_path`, so that no service worker of an earlier lease can answer in its place.
     """
@@ -54,7 +54,7 @@ def preview_entry_path(machine_id: str) -> str:
 
 
 def mint_ticket(key: str, claim: TicketClaim, *, ttl: float = 30) -> str:
-    """A ticket for `claim`, good for `ttl` seconds: text that is safe in a URL. `key` is that of the machine's host."""
+    """A URL-safe ticket for `claim`, valid for `ttl` seconds. `key` is that of the machine's host."""
     now = time.time()
     ticket = Ticket(claim=claim, issued=now, expires=now + ttl, nonce=secrets.token_urlsafe(12))
     body = _encode(ticket.model_dump_json().encode())
@@ -62,10 +62,9 @@ def mint_ticket(key: str, claim: TicketClaim, *, ttl: float = 30) -> str:
 
 
 def verify_ticket(keys: tuple[str, ...], text: str, kind: StreamKind) -> Ticket:
-    """The ticket that `text` is, if one of these keys signed it, in time, for this kind of stream.
+    """Decode a ticket, if one of these keys signed it, it has not expired, and it is for this kind of stream.
 
-    Whether it was used before and whether its lease still stands, only the ledger knows.
-    Raises TicketRefused.
+    The lease store alone knows whether it was used before and whether its lease is valid. Raises TicketRefused.
     """
     body, _, signature = text[:MAX_TICKET_LENGTH].partition(".")
     signed = [hmac.compare_digest(_encode(_sign(key, body)).encode(), signature.encode()) for key in keys]

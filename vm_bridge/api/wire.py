@@ -1,4 +1,4 @@
-"""What travels between client and server: bodies, and answers that carry the pictures they speak of."""
+"""Request and response bodies between client and server, including responses that carry their pictures."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -19,19 +19,19 @@ from vm_bridge.machine_io import MAX_COMPLETED_LINE
 MEDIA_TYPE = "application/msgpack"
 FENCING_HEADER = "X-Fencing-Token"
 DRIVER_HEADER = "X-Driver-Token"
-"""Rises with each process that drives a lease; calls with a lower one than came before are refused."""
+"""Rises with each process that drives a lease. Calls with a lower number than an earlier call are rejected."""
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.-]{0,63}$")]
-"""A machine, an image or a suite."""
+"""Name of a machine, an image or a suite."""
 Ttl = Annotated[float, Field(ge=1, le=3600)]
 
 
 RequestId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$")]
-"""A wish for a machine, so that asking twice gives one."""
+"""Id of a request for a machine, so that a repeated request gets one machine."""
 ShortText = Annotated[str, StringConstraints(max_length=200)]
 
 
 class AllocateRequest(FrozenModel):
-    """`POST /v1/leases`; seconds. `user` and `pool` are whom quotas and fairness know; `session` is the episode."""
+    """`POST /v1/leases`; times in seconds. Quotas and fairness apply to `user` and `pool`; `session` is the episode."""
 
     image: Name
     holder: Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -39,10 +39,10 @@ class AllocateRequest(FrozenModel):
     pool: ShortText = ""
     session: ShortText = ""
     request_id: RequestId | None = None
-    """Asked again with the same one, this is the same wish; None for one of the manager's making."""
+    """Idempotency key of the request. None lets the manager choose one."""
     ttl: Ttl = 60
     wait: Annotated[float, Field(ge=0, le=300)] = 30
-    """How long the answer may take while nothing is free; then it is the place in the queue."""
+    """How long the call may wait while no machine is free. Then it returns the place in the queue."""
 
 
 class RenewRequest(FrozenModel):
@@ -70,7 +70,7 @@ class WarmTarget(FrozenModel):
 
     count: Annotated[int, Field(ge=0, le=10_000)]
     at_least: bool = False
-    """Whether a higher target stays."""
+    """Whether a higher existing target is kept."""
 
 
 class DrainRequest(FrozenModel):
@@ -83,7 +83,7 @@ class ReclaimRequest(FrozenModel):
     """`POST /v1/machines/{machine_id}/reclaim`."""
 
     reason: Annotated[str, StringConstraints(min_length=1, max_length=500)]
-    """Told to who held the machine."""
+    """Shown to the machine's holder."""
 
 
 class ObserveRequest(FrozenModel):
@@ -99,11 +99,11 @@ class PerformRequest(FrozenModel):
     action: Action
     settle: bool = True
     snapshot: bool = False
-    """Whether the answer names the state before the act."""
+    """Whether the response includes a snapshot of the state before the act."""
     expected: BlobRef | None = None
-    """A picture at which the wait may end; see `Machine.perform`."""
+    """The settle may end at this picture; see `Machine.perform`."""
     wait_for_timers: bool = True
-    """Whether to wait for the times that programs have set themselves."""
+    """Whether to wait for timers that programs have set."""
 
 
 class EvaluateRequest(FrozenModel):
@@ -123,15 +123,15 @@ class RecordingPart(FrozenModel):
 
     number: int
     started_at: datetime
-    """When its first picture was captured."""
+    """Capture time of its first picture."""
     ended_at: datetime | None
-    """None while it is written, and for good where the bridge was killed."""
+    """None while it is being written, and permanently if the bridge was killed."""
     size: int
     """Bytes, once it has ended."""
 
 
 class Recording(FrozenModel):
-    """What a machine showed from `start_recording` to `stop_recording`, the end of its lease, or the largest size."""
+    """A machine's screen from `start_recording` to `stop_recording`, the end of its lease, or the size limit."""
 
     id: str
     machine_id: str
@@ -140,7 +140,7 @@ class Recording(FrozenModel):
 
 
 class ProgramMessage(FrozenModel):
-    """What a program of its holder's sent to a browser, at which of the page's times."""
+    """A message from the holder's program to a browser, with the page's time."""
 
     time_ms: float
     message: str
@@ -148,7 +148,7 @@ class ProgramMessage(FrozenModel):
 
 
 class ProgramLog(FrozenModel):
-    """`GET /v1/cdp/{episode}/messages`: a page of what programs sent in an episode."""
+    """`GET /v1/cdp/{episode}/messages`: a page of the messages that programs sent in an episode."""
 
     messages: tuple[ProgramMessage, ...]
     total: int
@@ -168,11 +168,11 @@ class TerminalSize(FrozenModel):
 
 
 class CompletionRequest(FrozenModel):
-    """`POST /v1/machines/{machine_id}/completions`: a command line up to the caret, and the terminal it is for."""
+    """`POST /v1/machines/{machine_id}/completions`: a command line up to the caret, and its terminal."""
 
     line: Annotated[str, StringConstraints(max_length=MAX_COMPLETED_LINE)]
     session: SessionName | None = None
-    """None for a command that is run by itself."""
+    """None for a command that runs outside a terminal."""
 
 
 class TaskList(FrozenModel):
@@ -188,7 +188,7 @@ class TerminalText(FrozenModel):
 
 
 class ErrorResponse(FrozenModel):
-    """Every answer that is no success; `code` is stable, `message` is for people."""
+    """Body of every error response; `code` is stable, `message` is for people."""
 
     code: str
     message: str
@@ -207,6 +207,6 @@ def unpack_response(data: bytes) -> tuple[str, dict[str, bytes]]:
 
 
 def screenshot_refs(value: BaseModel) -> tuple[BlobRef, ...]:
-    """The references an observation or a transition holds."""
+    """The blob references in an observation or a transition."""
     observations = (value.before, value.after) if isinstance(value, Transition) else (value,)
     return tuple(o.screenshot for o in observations if isinstance(o, Observation) and o.screenshot is not None)

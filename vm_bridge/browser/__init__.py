@@ -1,4 +1,4 @@
-"""A real browser whose time is in our hands: one Chromium process, sessions in it, and their pages."""
+"""A real browser with controlled time: one Chromium process, its sessions, and their pages."""
 
 from vm_bridge.browser.clocks import Clock
 from vm_bridge.browser.engine import Engine

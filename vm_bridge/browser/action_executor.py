@@ -1,4 +1,4 @@
-"""The vocabulary's acts, done to the active page of a session in the page's own time: always in the same way."""
+"""Executes the protocol's actions on the active page of a session, in the page's own time and deterministically."""
 
 import string
 from collections.abc import Mapping, Sequence
@@ -50,15 +50,14 @@ FRAME_MS = 1000 / 60
 NOTCH = 100
 """How far one notch of the wheel scrolls (pixels)."""
 DRAG_STEPS = 8
-"""Moves between the two ends of a drag, each a frame apart: pages tell a drag from a click by its way."""
+"""Mouse moves between the two ends of a drag, one per frame: pages tell a drag from a click by its path."""
 MAX_GAP_MS = 10_000
-"""Longest pause between two inputs of a gesture that is kept."""
+"""Longest pause between two inputs of a gesture that is reproduced."""
 SCHEMES = ("http", "https", "about")
 
 
 class PageActionExecutor:
-    """What a person's hands hold while they act on a session: where the pointer is, which modifiers are down, and the
-    files they may choose from, by name."""
+    """The input state of a session: pointer position, held modifiers, and the files offered for upload, by name."""
 
     def __init__(self, session: Session, files: Mapping[str, FilePayload]) -> None:
         self._session, self._files = session, files
@@ -66,10 +65,10 @@ class PageActionExecutor:
         self._modifiers = 0
 
     async def do(self, action: Action, *, live: bool = False) -> None:
-        """Do it; `live` where the page's time goes by itself, so that none is given between two inputs. A wait is the
-        caller's, who knows when it may be cut short.
+        """Execute an action.
 
-        Raises ActionFailed, BrowserFailed.
+        With `live` the page's time runs by itself, so no time passes between two inputs. The caller executes waits,
+        because it knows when they may be cut short. Raises ActionFailed, BrowserFailed.
         """
         match action:
             case Gesture():
@@ -127,7 +126,7 @@ class PageActionExecutor:
                 await self._close(action.page)
 
     async def _with_keys_down(self, action: MouseClick | DragPath | ScrollBy) -> None:
-        """With keys down that were not, and up again whatever comes of it."""
+        """Press missing keys, and release them again even after an error."""
         held: list[str] = []
         try:
             for key in action.keys:
@@ -179,8 +178,9 @@ class PageActionExecutor:
         await self._session.wheel(at.x, at.y, x * NOTCH * action.amount, y * NOTCH * action.amount, self._modifiers)
 
     async def _type(self, text: str) -> None:
-        """Key by key where the keyboard has the character, as pages expect that listen for keys. Modifiers that
-        somebody holds are up meanwhile."""
+        """Type key by key if the keyboard has the character, for pages that listen for keys. Held modifiers are
+        released meanwhile.
+        """
         held = [key for key, bit in MODIFIERS.items() if self._modifiers & bit]
         for key in held:
             await self._up(key)
@@ -268,7 +268,7 @@ class PageActionExecutor:
 
 
 def resolve_address(wanted: str, present: str) -> str:
-    """What somebody means who writes this into the address line of a browser that shows `present`."""
+    """The URL that a browser opens for this text in the address bar, while it shows `present`."""
     wanted = wanted.strip()
     if "://" in wanted or wanted.startswith(("about:", "data:", "javascript:", "blob:", "file:", "view-source:")):
         return wanted

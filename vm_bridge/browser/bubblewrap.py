@@ -1,4 +1,4 @@
-"""The walls around a browser: an unprivileged user in namespaces, who sees programs and fonts, and no network."""
+"""Bubblewrap around a browser: an unprivileged user in namespaces that sees programs and fonts, and no network."""
 
 import asyncio
 import shutil
@@ -12,16 +12,16 @@ from vm_bridge.isolation.users import user_free
 HOME = "/home/user"
 MIB = 1024 * 1024
 WRITABLE = {HOME: 512 * MIB, "/tmp": 512 * MIB, "/run": 16 * MIB, "/var": 16 * MIB}
-"""All that a confined browser can write, in memory, and how much (bytes)."""
+"""All that a sandboxed browser can write, in memory, and its size (bytes)."""
 CHECK_SECONDS = 10.0
 
 
 def sandbox_command(*, gpu: bool = False, seccomp: int | None = None) -> list[str]:
-    """The words before a command that put it behind them.
+    """The command prefix that runs a command in the sandbox.
 
     Args:
-        gpu: Whether it sees the graphics cards too.
-        seccomp: The descriptor of its filter of system calls.
+        gpu: Whether the sandbox sees the graphics cards too.
+        seccomp: The descriptor of the sandbox's seccomp filter.
     """
     setpriv: list[str] = []
     if (user := user_free()) is not None:
@@ -43,7 +43,7 @@ def sandbox_command(*, gpu: bool = False, seccomp: int | None = None) -> list[st
 
 
 async def check_sandbox() -> None:
-    """See that this machine can make them. Raises BubblewrapUnavailable with what to do."""
+    """Check that this machine can create the sandbox. Raises BubblewrapUnavailable with instructions."""
     if not shutil.which("bwrap"):
         raise BubblewrapUnavailable("bubblewrap is not installed: install the package bubblewrap")
     process = await asyncio.create_subprocess_exec(

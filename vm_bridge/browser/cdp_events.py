@@ -1,4 +1,4 @@
-"""What the browser tells of a session's pages, and what becomes of it."""
+"""Handles the CDP events of a session's pages."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -14,11 +14,11 @@ from vm_bridge.browser.pipe import CdpPayload
 from vm_bridge.browser.request_interception import RequestInterceptor
 
 MAX_PAGES = 12
-"""Pages a session may have; more are closed as they open."""
+"""Maximum pages per session; further pages are closed as they open."""
 MAX_CONSOLE = 300
-"""Messages of one page that are heard; a page that says more is not listened to any longer."""
+"""Maximum console messages of one page that are handled; later messages are ignored."""
 CONSOLE_LEVELS = frozenset({"error", "warning", "assert"})
-"""Console messages that are reported."""
+"""Levels of console messages that are reported."""
 
 
 class CdpEventHandler:
@@ -58,23 +58,23 @@ class CdpEventHandler:
             self._session.page_changed.set()
 
     def clock_page(self, event: str) -> None:
-        """An event of the page that keeps time."""
+        """Handle an event of the page that keeps time."""
         if event == "Emulation.virtualTimeBudgetExpired":
             self._clock.on_budget_expired()
 
     def do(self, work: Coroutine[Any, Any, None]) -> None:
-        """Have something done beside; it ends with the session."""
+        """Run a coroutine in the background. It ends with the session."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._on_task_done)
 
     def close(self) -> None:
-        """End what is being done."""
+        """Cancel the background work."""
         for task in self._tasks:
             task.cancel()
 
     def crashed(self, page: Page) -> None:
-        """A page's renderer has died, and with it those of all the session's pages."""
+        """Handle the crash of a page's renderer, which ends all the session's pages."""
         if page.crashed:
             return
         page.crashed = True
@@ -82,7 +82,7 @@ class CdpEventHandler:
         self._clock.on_page_failed(BrowserFailed("the page has crashed"))
 
     def download(self, payload: CdpPayload) -> None:
-        """A page wanted to save a file; it was not let."""
+        """Report a download, which is blocked."""
         page = self._session.page(payload["frameId"]) or self._session.active
         page.navigating = page.loading = False
         name = str(payload.get("suggestedFilename", ""))
@@ -159,7 +159,7 @@ class CdpEventHandler:
             page.navigating = False
 
     def _on_dialog(self, page: Page, payload: CdpPayload) -> None:
-        """Every question is answered yes, as the eager do: nobody can see it."""
+        """Accept every dialog, because no one can see it."""
         answer = {"promptText": payload.get("defaultPrompt", "")} if payload["type"] == "prompt" else {}
         page.send("Page.handleJavaScriptDialog", accept=True, **answer)
         self._session.report_event("dialog", payload.get("message", ""), page, type=payload["type"])

@@ -1,4 +1,4 @@
-"""The clocks of a session: who makes its time, and what the two implementations have in common."""
+"""The clocks of a session: the source of its time, and the interface of both implementations."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,34 +10,39 @@ from vm_bridge.browser.site import Response
 
 
 class Clock(StrEnum):
-    """Who makes a session's time; what it really was is recorded."""
+    """Source of a session's time. The source that was actually used is recorded."""
 
     EXACT = "exact"
     """The browser's own virtual time and its frames: CSS animations and workers included."""
     SCRIPT = "script"
-    """A script put before those of the page; CSS animations, media and the browser's own loading go on in real time."""
+    """A script injected before the page's scripts. CSS animations, media and the browser's own loading run in real
+    time.
+    """
     REAL = "real"
-    """Nobody: time runs."""
+    """No clock: time runs."""
 
 
 FRAME_MS = 1000 / 60
 FRAME_TIMEOUT_SECONDS = 10.0
-"""Real time that a frame may take (seconds); a page that takes longer hangs. Whoever acts waits so long to hear of it;
-much less, and a machine busy with other things would make pages hang that do not."""
+"""Real time that a frame may take (seconds). A page that takes longer hangs, and an act reports it only after this
+time.
+
+With a much lower limit, pages on a busy machine would be reported as hung although they are not.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class FrameResult:
-    """What one frame showed."""
+    """Result of one frame."""
 
     changed: bool
     """Whether anything new was drawn."""
     next_timer_ms: float
-    """Game time until the next single timer of a page is due (ms)."""
+    """Game time until a page's next one-shot timer is due (ms)."""
 
 
 class PageClock(Protocol):
-    """A session's time. Errors: PageHung, BrowserEnded."""
+    """A session's clock. Errors: PageHung, BrowserEnded."""
 
     now: int
     """Game time since the session's start (ms)."""
@@ -45,27 +50,27 @@ class PageClock(Protocol):
     """Real time that a frame may take (seconds); a page that takes longer hangs."""
 
     async def begin(self, clock_page: Page) -> None:
-        """Take hold of time before the first script; `keeper` is an empty page of the session."""
+        """Take control of time before the first script. `clock_page` is an empty page of the session."""
         ...
 
     def document(self, response: Response) -> Response:
-        """A new document as a page gets it now."""
+        """A new document, as delivered to the page."""
         ...
 
     def on_frame_drawn(self, page: Page) -> None:
-        """A page says that it has drawn a frame."""
+        """A page reports that it has drawn a frame."""
         ...
 
     def on_input(self) -> None:
-        """A page was acted on."""
+        """A page received input."""
         ...
 
     def on_budget_expired(self) -> None:
-        """The browser says that it has used up the time it was given."""
+        """The browser reports that its time budget is used up."""
         ...
 
     def hold(self) -> None:
-        """An answer is delayed."""
+        """A response is delayed."""
         ...
 
     def on_page_failed(self, failed: BrowserFailed) -> None:
@@ -73,19 +78,19 @@ class PageClock(Protocol):
         ...
 
     async def frame(self, *, seen: bool) -> FrameResult:
-        """Let time pass until the next frame; where it is not `seen`, it need not come to be on display."""
+        """Advance time to the next frame. Without `seen` the frame need not be displayed."""
         ...
 
     async def advance(self, frames: int) -> None:
-        """Let so many frames pass."""
+        """Advance by this many frames."""
         ...
 
     async def refresh(self, *, seen: bool = True) -> None:
-        """Draw what changed without letting time pass."""
+        """Draw changes without advancing time."""
         ...
 
     async def picture(self, kind: str, quality: int, *, passive: bool = False) -> bytes:
-        """The active page as it is now; taken `aside`, the next frame's change is what it would have been without."""
+        """Picture of the active page. With `passive`, the next frame's change is the same as without the picture."""
         ...
 
 

@@ -21,25 +21,27 @@ RENDERER_SCRIPT = """(() => {
   return gl ? String(gl.getParameter(named ? named.UNMASKED_RENDERER_WEBGL : gl.RENDERER)) : "";
 })()"""
 SOFTWARE = ("swiftshader", "llvmpipe", "lavapipe", "software", "basic render")
-"""What renderers call themselves that draw without a card."""
+"""Names of renderers that draw without a graphics card."""
 SELF_TEST_PAGE = b"<script>let frames = 0; (function step() { frames++; requestAnimationFrame(step) })()</script>"
 
 logger = logging.getLogger(__name__)
 
 START_SECONDS = 30.0
 PREPARE_AFTER_SECONDS = 0.5
-"""How long after a session was opened the next one is prepared: its own first page comes before that."""
+"""Delay between opening a session and preparing the next one, so that the session's first page comes first."""
 CLOCK_PAGE_SIZE = (64, 64)
-"""Pixels; nobody sees it."""
+"""Size of invisible pages (pixels)."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedContext:
-    """What a session of any size, seed and time can begin with. Its renderer, which takes longest, runs."""
+    """A prepared browser context for a session of any size, seed and time. Its renderer, the slowest part, already
+    runs.
+    """
 
     context: str
     clock_page: Page | None
-    """See `Session.begin`; none where the clock is the script's."""
+    """See `Session.begin`; None with the script clock."""
 
 
 class SelfTestSite:
@@ -50,30 +52,32 @@ class SelfTestSite:
 
 
 class Engine:
-    """A browser whose sessions share nothing but its process. Ended by `close`; `died` is set however it ends."""
+    """A browser whose sessions share only its process. `close` ends it; `died` is set however it ends."""
 
     def __init__(self, process: Process, clock: Clock) -> None:
         self.clock = clock
-        """What new sessions get."""
+        """The clock of new sessions."""
         self.alone = False
-        """Whether it is one session's, and ends with it."""
+        """Whether it serves a single session, and ends with it."""
         self.drawing = asyncio.Lock()
-        """Held while a frame is drawn: frames of two pages of one browser, asked for at once, wait for each other."""
+        """Held while a frame is drawn: concurrent frames of two pages in one browser wait for each other."""
         self._process = process
         self._sessions: dict[str, Session] = {}
         """By browser context."""
         self._prepare_at: asyncio.TimerHandle | None = None
         self._preparing: asyncio.Task[PreparedContext] | None = None
-        """The next session's beginning."""
+        """The task that prepares the context of the next session."""
         self._clock_pages: dict[str, Page] = {}
-        """Those that sessions have not taken, by browser context."""
+        """Clock pages that no session has taken yet, by browser context."""
         self._closing = False
         process.pipe.listen("", self._on_event)
 
     @classmethod
     async def start(cls, folder: Path, *, exact: bool, gpu: bool = False, unsandboxed: bool = False) -> "Engine":
-        """A browser behind walls; where it cannot make time exactly, one with the script's clock, and where it cannot
-        draw with a graphics card, one that draws without. `bare` has it started where no walls can be made.
+        """Start a sandboxed browser.
+
+        Falls back to the script clock if the browser cannot control time exactly, and to software rendering if it
+        cannot use a graphics card. `unsandboxed` allows a start where no sandbox is possible.
 
         Raises BrowserFailed, BubblewrapUnavailable.
         """
@@ -131,8 +135,9 @@ class Engine:
         return engine
 
     async def _self_test(self, gpu: bool) -> None:
-        """See that a page moves and is drawn as its clock says, and by a card where one is to be used. Raises
-        BrowserFailed."""
+        """Check that a page moves and draws according to its clock, and on a graphics card if one is required. Raises
+        BrowserFailed.
+        """
         session = await self.open(SelfTestSite(), size=(64, 64), seed=1, start_time=1_000_000_000)
         try:
             async with asyncio.timeout(START_SECONDS):
@@ -161,7 +166,7 @@ class Engine:
 
     @property
     def unbounded(self) -> tuple[str, ...]:
-        """What of this machine it may take without a bound: cpu, memory, pids; `walls` where it has none."""
+        """Resources of this machine without a limit: cpu, memory, pids; `walls` if there is no sandbox."""
         return (*self._process.groups.missing, *(() if self._process.in_bubblewrap else ("walls",)))
 
     @property
@@ -171,20 +176,21 @@ class Engine:
 
     @property
     def sessions(self) -> int:
-        """How many it has."""
+        """Number of sessions."""
         return len(self._sessions)
 
     @property
     def pipe(self) -> Pipe:
-        """For the sessions of this package."""
+        """The pipe, for the sessions of this package."""
         return self._process.pipe
 
     async def open(self, site: Site, *, size: tuple[int, int], seed: int, start_time: float) -> Session:
-        """A session with one empty page. `start_time` is what its clocks say first (seconds since the epoch).
-        Raises BrowserFailed."""
+        """Open a session with one empty page. `start_time` is the initial time of its clocks (seconds since the epoch).
+        Raises BrowserFailed.
+        """
         try:
             if (prepared := await self._take_prepared()) is not None:
-                with suppress(BrowserFailed):  # its renderer may have ended while nobody needed it
+                with suppress(BrowserFailed):  # its renderer may have ended while unused
                     return await self._open(prepared, site, size=size, seed=seed, start_time=start_time)
             return await self._open(await self._prepare(), site, size=size, seed=seed, start_time=start_time)
         finally:
@@ -205,13 +211,16 @@ class Engine:
         return session
 
     def _prepare_next(self) -> None:
-        """Begin the next session beside, unless that was done or this browser is one session's."""
+        """Prepare the next session in the background, unless one is prepared or this browser serves a single
+        session."""
         if self._preparing is None and not (self.alone or self._closing or self.died.is_set()):
             self._preparing = asyncio.create_task(self._prepare())
             self._preparing.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     async def _take_prepared(self) -> PreparedContext | None:
-        """What was prepared, or is just being, which takes no longer than to begin now; None where nothing was."""
+        """The prepared context, or the one in preparation, which takes no longer than a new one. None if there is
+        neither.
+        """
         if self._prepare_at is not None:
             self._prepare_at.cancel()
         preparing, self._preparing = self._preparing, None
@@ -237,7 +246,7 @@ class Engine:
         return PreparedContext(context, page)
 
     async def dispose_session(self, context: str) -> None:
-        """End the pages of the session with this browser context and forget it. Idempotent."""
+        """Close the pages of the session with this browser context and forget it. Idempotent."""
         if self._sessions.pop(context, None) is None or self.died.is_set():
             return
         if self.alone and not self._sessions:
@@ -276,5 +285,5 @@ class Engine:
 
 
 def is_software_renderer(renderer: str) -> bool:
-    """Whether a WebGL renderer of this name draws without a graphics card."""
+    """Whether a WebGL renderer with this name draws without a graphics card."""
     return not renderer or any(word in renderer.lower() for word in SOFTWARE)

@@ -1,10 +1,10 @@
-"""What can go wrong with a browser.
+"""Browser errors.
 
-BrowserFailed           the browser refused a call or did not answer it in time
-├── BubblewrapUnavailable             this machine can put none around a browser, and nobody said to do without
+BrowserFailed           the browser rejected a call or did not answer in time
+├── BubblewrapUnavailable             this machine cannot sandbox a browser, and unsandboxed use was not allowed
 ├── BrowserEnded        its process has ended
-├── PageHung            a page does not come to its end in the real time it is given
-└── ScriptFailed        a script threw, took too long or gave too much
+├── PageHung            a page does not finish within its real-time limit
+└── ScriptFailed        a script threw, timed out or returned too much
 """
 
 

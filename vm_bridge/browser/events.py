@@ -1,10 +1,10 @@
-"""What happens in a session beside what was asked of it."""
+"""Unrequested events in a session."""
 
 from collections import deque
 from dataclasses import dataclass, field
 
 MAX_EVENTS = 200
-"""Kept until they are taken; more are counted only."""
+"""Maximum stored events; further events are only counted."""
 MAX_TEXT = 500
 
 
@@ -22,7 +22,7 @@ class BrowserEvent:
 
 
 class EventBuffer:
-    """The events of a session that nobody has taken yet; the number kept has a bound."""
+    """The events of a session that were not taken yet, bounded in number."""
 
     def __init__(self) -> None:
         self._events: deque[BrowserEvent] = deque()
@@ -35,7 +35,7 @@ class EventBuffer:
             self._dropped += 1
 
     def drain(self) -> tuple[BrowserEvent, ...]:
-        """All of them, in their order; then there are none."""
+        """Return all events in order, and clear the buffer."""
         drained = tuple(self._events)
         if self._dropped:
             drained += (BrowserEvent("dropped", f"{self._dropped} more events", drained[-1].time_ms),)

@@ -1,6 +1,6 @@
-"""The exact clock: the browser's own virtual time, moved frame by frame, each frame drawn when its time has come.
+"""The exact clock: the browser's own virtual time, advanced frame by frame. Each frame is drawn when it is due.
 
-Frames fall on whole milliseconds (0, 17, 33, 50, …): so do all timers, and what scripts read is the same in every run.
+Frames fall on whole milliseconds (0, 17, 33, 50, …), as all timers do. So scripts read the same times in every run.
 """
 
 import asyncio
@@ -18,11 +18,11 @@ from vm_bridge.browser.site import Response
 
 NEVER = 1e9
 MIN_FRAME_GAP = 1
-"""What two frames are apart between which no time passes (microseconds): the least the browser counts."""
+"""Distance of two frames with no time between them (microseconds): the browser's smallest unit."""
 STALLED_SECONDS = 2.0
-"""How long time may stand after requests that were all answered."""
+"""How long time may stall after requests that were all answered."""
 MAX_TRIES = 50
-"""Frames that are drawn at most until a document has drawn one."""
+"""Maximum frames drawn until a document has drawn one."""
 
 
 class ExactClock:
@@ -35,33 +35,33 @@ class ExactClock:
         self._session, self._requests, self._drawing = session, requests, drawing
         self._clock_page: Page | None = None
         self._base = 0
-        """The browser's own ticks when time began (microseconds)."""
+        """The browser's ticks when time began (microseconds)."""
         self._last_frame_us = -1
-        """When the last frame was, from there (microseconds); the browser never answers a frame not later."""
+        """Time of the last frame from there (microseconds). The browser never answers a frame that is not later."""
         self._requests_at_frame = 0
-        """How many requests there were when the last frame was drawn."""
+        """Number of requests when the last frame was drawn."""
         self._budget_expired = asyncio.Event()
         self._input_since_frame = False
-        """Whether pages were acted on since."""
+        """Whether pages received input since."""
         self._workers = False
-        """Whether pages have workers, whose time must be moved."""
+        """Whether pages have workers, whose time must be advanced."""
         self._response_delayed = False
-        """Whether an answer was delayed while time was given."""
+        """Whether a response was delayed while time ran."""
         self._page_failure: BrowserFailed | None = None
         self._ahead = False
-        """Whether the frame after the present one may be given its time as soon as a page has drawn this one."""
+        """Whether the time of the following frame may start as soon as a page has drawn this one."""
         self._screenshot_since_frame = False
-        """Whether a picture was taken since the last frame on display: the next one then shows a change."""
+        """Whether a picture was taken since the last displayed frame: the next one then shows a change."""
         self._frame_due_ms = 0
-        """When the frame is that is drawn."""
+        """When the frame being drawn is due."""
         self._granted_until = 0
-        """Until when time was given that way; zero where none was."""
+        """End of the time budget given that way; zero if there is none."""
 
     async def begin(self, clock_page: Page) -> None:
         """Stop time before the session's first script. Raises BrowserFailed.
 
-        All pages of a session live in one process and share its time. It is told to the `keeper`, an empty page that
-        nobody sees: one that is on its way to another document takes no calls.
+        All pages of a session live in one process and share its time. Time commands go to `clock_page`, an empty hidden
+        page: a page that is navigating takes no calls.
         """
         start = self._session.start_time
         payload = await clock_page.call("Emulation.setVirtualTimePolicy", policy="pause", initialVirtualTime=start)
@@ -70,36 +70,39 @@ class ExactClock:
 
     @property
     def clock_page(self) -> Page:
-        """To whom time is told. Raises BrowserEnded before there is one."""
+        """The page that takes time commands. Raises BrowserEnded before there is one."""
         if self._clock_page is None:
             raise BrowserEnded("time has not begun")
         return self._clock_page
 
     def document(self, response: Response) -> Response:
-        """As it is: the browser knows when it begins."""
+        """Returns the response unchanged: the browser knows when the document begins."""
         return response
 
     def on_input(self) -> None:
-        """A page was acted on. What it asks for in answer would keep time from passing until it has drawn a frame."""
+        """A page received input. Requests that the page makes in response would keep time from passing until it has
+        drawn a frame.
+        """
         self._input_since_frame = True
 
     def on_budget_expired(self) -> None:
-        """The time that was given is used up."""
+        """The time budget is used up."""
         self._budget_expired.set()
 
     def hold(self) -> None:
-        """An answer is given later; the browser would keep time from passing until then."""
+        """A response is delayed; the browser would keep time from passing until then."""
         self._response_delayed = True
         self._budget_expired.set()
 
     def on_page_failed(self, failed: BrowserFailed) -> None:
-        """A page ended while it was waited for."""
+        """A page ended while the clock waited for it."""
         self._page_failure = failed
         self._budget_expired.set()
 
     def on_frame_drawn(self, page: Page) -> None:
-        """A page has drawn a frame. Its time till the next one passes while the browser is still busy with this one:
-        the page has done with it."""
+        """A page has drawn a frame. The time until its next frame starts while the browser still processes this one,
+        because the page is done with it.
+        """
         session = self._session
         alone = page is session.active and len(session.pages) == len(page.contexts) == 1
         hold = page.busy or page.state.must_be_seen or self._requests.pending or session.popup_blocked
@@ -109,7 +112,7 @@ class ExactClock:
             self._start_budget("pauseIfNetworkFetchesPending", self._granted_until - self._frame_due_ms)
 
     async def frame(self, *, seen: bool = True, ahead: bool = False) -> FrameResult:
-        """See `PageClock.frame`; `ahead` where another one follows. Raises PageHung, BrowserEnded."""
+        """See `PageClock.frame`; `ahead` means that another frame follows. Raises PageHung, BrowserEnded."""
         page, due, self._granted_until = self._session.check(), self._granted_until, 0
         if not due:
             due = await self._begin_time()
@@ -118,7 +121,7 @@ class ExactClock:
         self._frame_due_ms, self._ahead = due, ahead and not seen
         payload = await self._draw(page, due, seen=seen or bool(other_documents))
         self._ahead = False
-        # Loading moves the browser's time by itself.
+        # Loading advances the browser's time by itself.
         clock_known = (page.drawn and not page.busy) or self._granted_until
         self.now = max(
             due, page.state.now if clock_known else await self._read_clock(self.clock_page.ask("Date.now()"))
@@ -131,11 +134,11 @@ class ExactClock:
         return FrameResult(bool(payload.get("hasDamage")), next_timer_ms)
 
     async def _begin_time(self) -> int:
-        """Have time pass until the next frame is due; gives when that is. Raises PageHung, BrowserEnded."""
+        """Start the time until the next frame. Returns when that frame is due. Raises PageHung, BrowserEnded."""
         if self._input_since_frame and not self._session.active.navigating:
             await self._draw(self._session.active, self.now, seen=False)
         self._requests.release(self.now)
-        if self._requests.requested:  # an answer that came only after time was given would move it
+        if self._requests.requested:  # a response after the budget was given would move it
             await self._requests.wait_for_requested()
         await self._session.wait_for_navigations(submissions=False)
         due = next_frame_time(self.now)
@@ -150,7 +153,7 @@ class ExactClock:
         return due
 
     async def advance(self, frames: int) -> None:
-        """See `PageClock.advance`. Pages draw every frame, the last one is seen."""
+        """See `PageClock.advance`. Pages draw every frame; the last one is displayed."""
         for left in reversed(range(frames)):
             await self.frame(seen=left == 0, ahead=left > 0)
 
@@ -172,14 +175,14 @@ class ExactClock:
         return base64.b64decode(payload["screenshotData"])
 
     def _start_budget(self, policy: str, ms: float) -> None:
-        """Give time after some was used up."""
+        """Give a new time budget after the previous one was used up."""
         self._budget_expired.clear()
         self._page_failure = None
         self._response_delayed = False
         self._extend_budget(policy, ms)
 
     def _extend_budget(self, policy: str, ms: float) -> None:
-        """Let time pass in pages, until it is used up."""
+        """Let time pass in pages until the budget is used up."""
 
         def on_answer(answer: "asyncio.Future[CdpPayload]") -> None:
             if not answer.cancelled() and isinstance(failed := answer.exception(), BrowserFailed):
@@ -188,14 +191,14 @@ class ExactClock:
         self.clock_page.send("Emulation.setVirtualTimePolicy", policy=policy, budget=ms).add_done_callback(on_answer)
 
     async def _wait_until_due(self, due: int) -> None:
-        """Wait until the time that was given has passed. Raises PageHung."""
+        """Wait until the given time has passed. Raises PageHung."""
         if self._budget_expired.is_set() and not self._response_delayed and self._page_failure is None:
             return
         try:
             async with asyncio.timeout(self.frame_timeout):
                 await self._wait_budget_expired()
                 while self._response_delayed:
-                    # Time waits for an answer that waits for its time.
+                    # Time waits for a response that waits for its time.
                     self._response_delayed = False
                     self._budget_expired.clear()
                     await self._requests.wait_for_deliveries()
@@ -210,8 +213,11 @@ class ExactClock:
             raise self._page_failure
 
     async def _wait_budget_expired(self) -> None:
-        """Wait until what was given has passed. What a page asked for in an input, while time stood, keeps it from
-        passing until a frame is drawn, however long ago it was answered."""
+        """Wait until the time budget has passed.
+
+        A request that a page made during input, while time stood still, keeps time from passing until a frame is drawn.
+        It does not matter how long ago it was answered.
+        """
         while not self._budget_expired.is_set():
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(STALLED_SECONDS):
@@ -221,13 +227,16 @@ class ExactClock:
                 await self._draw(self._session.active, self.now)
 
     async def _read_clock(self, answer: "asyncio.Future[CdpPayload]") -> int:
-        """What time it is by an answer of the keeper. Raises BrowserFailed."""
+        """The current time, from an answer of the clock page. Raises BrowserFailed."""
         reply = evaluation_value(await within_timeout(answer, "the time", CALL_SECONDS))
         return round(float(reply) - self._session.start_time * 1000)
 
     async def _draw(self, page: Page, at: float, *, seen: bool = True, **more: Any) -> CdpPayload:
-        """Have a frame drawn, and again until the page's document has really drawn one: as it begins, and where it had
-        nothing to draw before, the browser does not know yet that there is something. Raises PageHung, BrowserEnded."""
+        """Draw a frame, and retry until the page's document has really drawn one.
+
+        A document that has just begun, or had nothing to draw before, has not told the browser yet that there is
+        something. Raises PageHung, BrowserEnded.
+        """
         self._session.check()
         seen = seen or page.state.must_be_seen
         for _ in range(MAX_TRIES):
@@ -237,13 +246,13 @@ class ExactClock:
             complete = seen or not page.state.requires_display
             if complete and ("screenshot" not in more or "screenshotData" in payload):
                 break
-            # Only after a frame: whether a document says it with its first one or because that one took a second try
-            # (`_is_silent` asks), it goes through the same number of frames.
+            # Ask only after a frame. A document may report with its first frame, or only after a second one
+            # (`_is_silent` asks). Either way it goes through the same number of frames.
             seen = seen or page.state.must_be_seen
         return payload
 
     async def _is_silent(self, page: Page) -> bool:
-        """Whether a page that tells of no frame says none when asked either: it goes, or has no prelude."""
+        """Whether a page that reports no frame also reports none when asked: it is closing, or has no prelude."""
         if page.navigating:
             return True
         state = DocumentState.read(await self._session.await_script_result(page, page.ask(STATE_SCRIPT)))
@@ -252,8 +261,10 @@ class ExactClock:
         return state is None or page.drawn
 
     async def _draw_uninterrupted(self, page: Page, at: float, more: CdpPayload) -> CdpPayload:
-        """Have one frame drawn, to its end even where nobody waits for it any more: where two are on their way in one
-        browser, the process that draws ends, and with it what all its sessions have on their canvases."""
+        """Draw one frame to its end, even if the caller is cancelled.
+
+        Two concurrent frames in one browser would end its GPU process, and with it the canvases of all its sessions.
+        """
         drawing = asyncio.ensure_future(self._frame_of(page, at, more))
         drawing.add_done_callback(lambda done: done.cancelled() or done.exception())
         return await asyncio.shield(drawing)
@@ -266,7 +277,7 @@ class ExactClock:
             self._input_since_frame = False
             if "noDisplayUpdates" not in more:
                 self._screenshot_since_frame = "screenshot" in more
-            # The browser cuts what is below a microsecond, so what floats lose must not count.
+            # The browser truncates below a microsecond, so float errors must not count.
             ticks = (self._base + self._last_frame_us + 0.25) / 1000
             answer = page.send("HeadlessExperimental.beginFrame", frameTimeTicks=ticks, interval=FRAME_MS, **more)
             try:
@@ -275,12 +286,12 @@ class ExactClock:
                 raise
             except BrowserFailed as failed:
                 if "no answer" in str(failed):
-                    await self._session.close()  # before anybody else draws
+                    await self._session.close()  # before another session draws
                     raise PageHung(str(failed)) from failed
                 return {}  # the page has just closed
 
     def _query_other_documents(self) -> "list[tuple[Page, asyncio.Future[CdpPayload]]]":
-        """What the documents beside the active page's own are asked after time has passed."""
+        """Query the state of the documents other than the active page's after time has passed."""
         active = self._session.active
         return [
             (page, page.ask(STATE_AFTER_TIME_SCRIPT, context))
@@ -290,8 +301,9 @@ class ExactClock:
         ]
 
     def _advance_workers(self) -> None:
-        """Have workers moved to the present, as the first thing when time is given: before it passes, they and their
-        pages have said to each other what they have to say."""
+        """Move workers to the current time as the first step when time is given. Before time passes, workers and pages
+        have exchanged their messages.
+        """
         for page in self._session.pages:
             for context in () if page.navigating else page.contexts:
                 page.ask(f"void globalThis.__pilothouse?.spin({self.now})", context)

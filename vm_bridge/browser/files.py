@@ -1,4 +1,4 @@
-"""Files that a page may be given where it asks for some: the browser itself sees none of this machine's."""
+"""Files that a page may get from its file chooser. The browser sees none of this machine's files."""
 
 import mimetypes
 from dataclasses import dataclass
@@ -18,20 +18,20 @@ class FilePayload:
 
 
 class FileChooserRequest(NamedTuple):
-    """A page's question for files."""
+    """A page's file chooser request."""
 
     field: int
-    """The element that asks, as the browser numbers it."""
+    """Backend node id of the requesting element."""
     several: bool
     """Whether it takes more than one."""
 
 
 def media_type_of(name: str) -> str:
-    """By the end of its name, as browsers tell pages."""
+    """The media type by file extension, as browsers report it to pages."""
     return mimetypes.guess_type(name, strict=True)[0] or DEFAULT_MEDIA_TYPE
 
 
 def read_files(folder: Path) -> tuple[FilePayload, ...]:
-    """The files of a folder, by name; none where there is no folder."""
+    """The files of a folder, by name; empty if the folder is missing."""
     found = sorted(path for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
     return tuple(FilePayload(path.name, media_type_of(path.name), path.read_bytes()) for path in found)

@@ -1,4 +1,4 @@
-"""A session's live picture. Nothing is taken while nobody watches."""
+"""A session's live picture. Nothing is captured without viewers."""
 
 import asyncio
 import time
@@ -14,11 +14,11 @@ from vm_bridge.sandbox import Frame
 
 QUALITY = 90
 RETRY_SECONDS = 1.0
-"""After a picture that failed."""
+"""Delay after a failed picture."""
 
 
 class FrameStream:
-    """Frames of the active page, taken once for all who watch."""
+    """Frames of the active page, captured once for all viewers."""
 
     def __init__(self, source: ScreenshotSource) -> None:
         self._source = source
@@ -36,11 +36,11 @@ class FrameStream:
         return bool(self._rates)
 
     def touch(self) -> None:
-        """What is shown may have changed."""
+        """The display may have changed."""
         self._stale.set()
 
     async def close(self) -> None:
-        """Everybody's frames end. Idempotent."""
+        """End all subscriptions. Idempotent."""
         self._closed = True
         if self._capture_task is not None:
             self._capture_task.cancel()
@@ -89,7 +89,7 @@ class FrameStream:
                 continue
             if jpeg != self._jpeg:
                 await self._publish(await asyncio.to_thread(_decode, jpeg))
-                self._jpeg = jpeg  # only now: whoever watches next must not miss what this one was ended in
+                self._jpeg = jpeg  # only now: a cancelled capture must not hide this picture from the next viewer
             if self._rates:
                 await asyncio.sleep(max(0.0, 1 / max(self._rates) - (time.monotonic() - began)))
 

@@ -1,4 +1,4 @@
-"""What a person does to a page, as the browser is told it."""
+"""Sends a person's input to a page over CDP."""
 
 import asyncio
 import base64
@@ -24,31 +24,31 @@ SET_FILES_SCRIPT = """function (files) {
 }"""
 """Puts files into the field it is called on, as if a person had chosen them, or had closed the chooser."""
 REFRAME_SECONDS = 0.05
-"""Real time after which one more frame is drawn for an input that the last one did not take along."""
+"""Real time after which one more frame is drawn for input that the last frame missed."""
 MOUSE = "Input.dispatchMouseEvent"
 Button = Literal["none", "left", "middle", "right", "back", "forward"]
 
 
 class InputDispatcher(ABC):
-    """The part of a session that takes input; it goes to the active page."""
+    """The input half of a session; input goes to the active page."""
 
     frame_stream: FrameStream
     time: PageClock
     _buttons = 0
-    """Mouse buttons that are down, as the browser counts them."""
+    """Pressed mouse buttons, as the browser's bit mask."""
 
     @property
     @abstractmethod
     def active(self) -> Page:
-        """The page that is seen and acted on."""
+        """The page that is displayed and receives input."""
 
     @abstractmethod
     async def refresh(self) -> None:
-        """Have drawn what changed, without letting time pass."""
+        """Draw changes without advancing time."""
 
     @abstractmethod
     async def ensure_page(self) -> None:
-        """See to it that there is a page."""
+        """Make sure that there is a page."""
 
     async def mouse(
         self, kind: str, x: float, y: float, button: Button = "none", clicks: int = 0, modifiers: int = 0
@@ -57,8 +57,9 @@ class InputDispatcher(ABC):
         await self._input(MOUSE, self._mouse(kind, x, y, button, clicks, modifiers), framed=kind == "moved")
 
     async def click(self, x: float, y: float, button: Button, times: int = 1, modifiers: int = 0) -> None:
-        """Move there and click, in one go: the browser tells a page of the move before the press. Raises
-        BrowserFailed."""
+        """Move there and click in one batch: the browser sends the page the move before the press. Raises
+        BrowserFailed.
+        """
         payload = [self._mouse("moved", x, y, "none", 0, modifiers)]
         for count in range(1, times + 1):
             payload += [self._mouse(kind, x, y, button, count, modifiers) for kind in ("pressed", "released")]
@@ -70,7 +71,7 @@ class InputDispatcher(ABC):
             self._buttons | bit if kind == "pressed" else self._buttons & ~bit if kind == "released" else self._buttons
         )
         if kind == "moved" and self._buttons & 1:
-            button = "left"  # what is selected follows the pointer only where the move names the button that is held
+            button = "left"  # a drag selection follows the pointer only if the move names the held button
         word = {"moved": "mouseMoved", "pressed": "mousePressed", "released": "mouseReleased"}[kind]
         at = {"x": x, "y": y, "modifiers": modifiers}
         return {"type": word, "button": button, "buttons": self._buttons, "clickCount": clicks, **at}
@@ -79,20 +80,20 @@ class InputDispatcher(ABC):
         """Turn the wheel over a point; positive is right and down (CSS pixels)."""
         turned = {"type": "mouseWheel", "x": x, "y": y, "deltaX": dx, "deltaY": dy, "modifiers": modifiers}
         await self._input(MOUSE, {**turned, "pointerType": "mouse"}, framed=True)
-        await self.refresh()  # what has scrolled is drawn before scripts know of it
+        await self.refresh()  # draw the scrolled content before scripts see it
 
     async def key(self, kind: Literal["down", "up"], key: CdpPayload, modifiers: int = 0) -> None:
-        """Press or release a key, told as the protocol tells it: key, code, windowsVirtualKeyCode, text, location."""
+        """Press or release a key with its CDP fields: key, code, windowsVirtualKeyCode, text, location."""
         word = "keyUp" if kind == "up" else "keyDown" if key.get("text") else "rawKeyDown"
         payload = {name: value for name, value in key.items() if kind == "down" or name not in ("text", "commands")}
         await self._input("Input.dispatchKeyEvent", {**payload, "type": word, "modifiers": modifiers})
 
     async def insert_text(self, text: str) -> None:
-        """Put text where the caret is, as an input method does."""
+        """Insert text at the caret, as an input method does."""
         await self._input("Input.insertText", {"text": text})
 
     async def set_input_files(self, files: Sequence[FilePayload]) -> bool:
-        """Answer the active page's last question for files; false when it asked for none. Raises ScriptFailed."""
+        """Answer the active page's last file chooser request. Returns False if there was none. Raises ScriptFailed."""
         page = self.active
         if page.chooser is None:
             return False
@@ -110,7 +111,8 @@ class InputDispatcher(ABC):
         return True
 
     async def _input(self, method: str, *payload: CdpPayload, framed: bool = False) -> None:
-        """Tell the active page these, one after another; `framed` where the browser keeps it for the next frame."""
+        """Send these events to the active page in order. `framed` means that the browser holds them for the next
+        frame."""
         if self.active.awaiting_first_frame:
             await self.refresh()
         page = self.active
@@ -122,7 +124,7 @@ class InputDispatcher(ABC):
         gone = asyncio.ensure_future(page.closed.wait())
         try:
             while framed and not await self._either(answer, gone, within=REFRAME_SECONDS):
-                # It came too late for the frame that was drawn; one more moves neither time nor a game.
+                # It came too late for the drawn frame; one more frame advances neither time nor a game.
                 await self.refresh()
             await self._either(answer, gone)
             if answer.done():

@@ -1,4 +1,4 @@
-"""What the components of a session need of each other, so that none of them imports the session."""
+"""Interfaces between the components of a session, so that none of them imports the session."""
 
 import asyncio
 from typing import Any, Literal, Protocol
@@ -9,7 +9,7 @@ from vm_bridge.browser.pipe import CdpPayload, Pipe
 
 
 class SessionInterface(Protocol):
-    """What clocks, requests and events need of their session: its pages, its time, and where to report."""
+    """What clocks, requests and events need from their session: its pages, its time, and event reports."""
 
     start_time: float
     popup_blocked: bool
@@ -52,36 +52,36 @@ class SessionInterface(Protocol):
 
 
 class PendingRequests(Protocol):
-    """What a clock needs to know of a session's requests."""
+    """What a clock needs from a session's requests."""
 
     count: int
-    """Requests so far."""
+    """Number of requests so far."""
 
     @property
     def requested(self) -> bool:
-        """Whether a script waits for an answer that is due now."""
+        """Whether a script waits for a response that is due now."""
         ...
 
     @property
     def delayed(self) -> bool:
-        """Whether answers wait for their game time."""
+        """Whether responses wait for their game time."""
         ...
 
     @property
     def pending(self) -> bool:
-        """Whether anything is on its way to a page."""
+        """Whether anything is in flight to a page."""
         ...
 
     def release(self, now: float) -> None:
-        """Give the answers whose time has come."""
+        """Deliver the responses whose time has come."""
         ...
 
     async def wait_for_requested(self) -> None:
-        """Returns when scripts have got what they asked for and is due now, or after a bound."""
+        """Wait until scripts have got the responses that are due now, with a time limit."""
         ...
 
     async def wait_for_deliveries(self) -> None:
-        """Returns when pages have got what they were given, or after a bound."""
+        """Wait until pages have got the delivered responses, with a time limit."""
         ...
 
 
@@ -94,7 +94,7 @@ class ScreenshotSource(Protocol):
 
 
 class EngineInterface(Protocol):
-    """What a session needs of its browser."""
+    """What a session needs from its browser."""
 
     clock: Clock
     drawing: asyncio.Lock
@@ -110,7 +110,7 @@ class EngineInterface(Protocol):
 
     @property
     def sessions(self) -> int:
-        """How many it has."""
+        """Number of sessions."""
         ...
 
     @property

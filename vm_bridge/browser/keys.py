@@ -1,4 +1,4 @@
-"""The keys of `protocol.actions.keys` as the debugging protocol tells them: those of a US keyboard."""
+"""The keys of `protocol.actions.keys` as CDP key events, for a US keyboard."""
 
 import string
 from typing import Any
@@ -34,7 +34,7 @@ _NAMED = {
     "menu": ("ContextMenu", "ContextMenu", 93),
     **{f"f{number}": (f"F{number}", f"F{number}", 111 + number) for number in range(1, 13)},
 }
-"""Name, place and number of each key that is no character."""
+"""Name, code and key number of each non-character key."""
 _PLACES = {
     "`": ("Backquote", 192),
     "-": ("Minus", 189),
@@ -55,7 +55,7 @@ _TEXTS = {"enter": "\r", "space": " "}
 
 
 def key_event(key: str, modifiers: int) -> dict[str, Any]:
-    """A key by its canonical name, as it is when these modifiers are held."""
+    """The event fields of a key with its canonical name, under these modifiers."""
     if key in _NAMED:
         name, code, number = _NAMED[key]
         text = _TEXTS.get(key, "")

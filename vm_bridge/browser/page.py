@@ -1,4 +1,4 @@
-"""One page of a session: what is known of it, and calls to it."""
+"""One page of a session: its state, and calls to it."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from vm_bridge.browser.pipe import CALL_SECONDS, CdpPayload, Pipe, within_timeou
 
 SCRIPT_SECONDS = 10.0
 MAX_SCRIPT_RESULT = 4 * 1024 * 1024
-"""Longest text a script may give."""
+"""Longest text that a script may return."""
 TO_JSON = f"""function () {{
   const text = JSON.stringify(this) ?? "null";
   if (text.length > {MAX_SCRIPT_RESULT}) throw new RangeError("a script gave more than {MAX_SCRIPT_RESULT} characters");
@@ -24,44 +24,45 @@ class Page:
 
     def __init__(self, pipe: Pipe, target: str, session: str, opener: str, *, window: bool = False) -> None:
         self.id = target
-        """The name Chromium has for it; also that of its own frame."""
+        """Chromium's target id; also the id of its main frame."""
         self.url, self.title = "about:blank", ""
         self.opener, self.session = opener, session
         self.window = window
-        """Whether another page has opened it; it may not say which."""
+        """Whether another page opened it; the opener is not always reported."""
         self.loading = False
-        """By the browser, which tells it at a real time of its own."""
+        """Whether it is loading. The browser reports this at an arbitrary real time."""
         self.navigating = False
         self.submitting = False
-        """Whether that is by a form, which the browser sends only when time passes."""
-        """Whether it was asked to go elsewhere and has not begun to."""
+        """Whether the navigation is a form submission, which the browser sends only when time passes."""
+        """Whether a navigation was requested and has not begun."""
         self.awaiting_first_frame = True
         """Whether its document has not been drawn yet; until then the browser drops input."""
         self.state = DocumentState()
-        """How its document stood when it last drew a frame."""
+        """Its document's state at the last drawn frame."""
         self.drawn = False
-        """Whether it has drawn one since this was last put to false."""
+        """Whether it has drawn a frame since this was reset to False."""
         self.crashed = False
         self.ready = asyncio.Event()
-        """Set when everything was told to it that must precede its first script."""
+        """Set when everything that must precede its first script was sent."""
         self.closed = asyncio.Event()
         self.contexts: dict[int, str] = {}
-        """Where its frames' own scripts run: the frame of each context."""
+        """Execution contexts of its frames' own scripts: the frame of each context."""
         self.chooser: FileChooserRequest | None = None
-        """Its question for files that has no answer yet."""
+        """Its unanswered file chooser request."""
         self.isolated_world: int | None = None
         """The context of scripts that pages cannot see."""
         self._pipe = pipe
 
     @property
     def busy(self) -> bool:
-        """Whether it is on its way to another document, or has not loaded its own. That the document itself says with
-        each frame it draws, so that what waits for it waits as long in every run."""
+        """Whether it is navigating, or has not loaded its document. The document reports loading with each frame, so
+        that waiting takes the same time in every run.
+        """
         loading = not self.state.loaded if self.state.frame_count else self.loading
         return loading or self.navigating or self.awaiting_first_frame
 
     def on_frame_drawn(self, state: DocumentState) -> None:
-        """Take note of what its document says, with a frame or because it was asked."""
+        """Store the state that its document reports, with a frame or on request."""
         if state.frame_count > self.state.frame_count:
             self.drawn, self.awaiting_first_frame = True, False
         self.state, self.title = state, state.title
@@ -74,13 +75,14 @@ class Page:
         return await within_timeout(self.send(method, **parameters), method, seconds)
 
     def ask(self, expression: str, context: int | None = None) -> "asyncio.Future[CdpPayload]":
-        """Send a question to one of its contexts, by default its own frame's; `value` reads the answer."""
+        """Evaluate an expression in a context, by default its main frame's; `value` reads the answer."""
         more = {} if context is None else {"contextId": context}
         return self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True, **more)
 
     async def evaluate(self, expression: str, *, world: str = "main", seconds: float = SCRIPT_SECONDS) -> Any:
-        """The value of a script, or of the promise it gives. Raises ScriptFailed, and BrowserEnded, which is no fault
-        of the script."""
+        """The value of a script, or of the promise it returns. Raises ScriptFailed, and BrowserEnded, which is not the
+        script's fault.
+        """
         try:
             context = await self._own() if world == "own" else None
             more = {} if context is None else {"contextId": context}
@@ -96,14 +98,14 @@ class Page:
             raise ScriptFailed(str(failed)) from failed
 
     async def _read(self, thing: str) -> Any:
-        """What JSON makes of an object, if that is not too long. Raises BrowserFailed."""
+        """The JSON value of an object, if it is not too long. Raises BrowserFailed."""
         payload = await self.call(
             "Runtime.callFunctionOn", objectId=thing, functionDeclaration=TO_JSON, returnByValue=True
         )
         self.send("Runtime.releaseObject", objectId=thing)
         try:
             return json.loads(evaluation_value(payload))
-        except (ValueError, TypeError, RecursionError) as error:  # pages may have another `JSON.stringify`
+        except (ValueError, TypeError, RecursionError) as error:  # pages may replace `JSON.stringify`
             raise BrowserFailed(f"a script gave no JSON: {type(error).__name__}") from error
 
     async def _own(self) -> int:
@@ -114,7 +116,7 @@ class Page:
 
 
 def evaluation_value(answer: CdpPayload) -> Any:
-    """What an evaluation gave. Raises ScriptFailed."""
+    """The value of an evaluation. Raises ScriptFailed."""
     if details := answer.get("exceptionDetails"):
         thrown = details.get("exception", {})
         raise ScriptFailed(str(thrown.get("description") or thrown.get("value") or details.get("text"))[:2000])

@@ -1,4 +1,4 @@
-"""The pipe of Chromium's debugging protocol: calls out, answers and events in."""
+"""The CDP pipe of Chromium: sends calls, and receives answers and events."""
 
 import asyncio
 import itertools
@@ -14,35 +14,35 @@ logger = logging.getLogger(__name__)
 
 CALL_SECONDS = 20.0
 MAX_MESSAGE = 128 * 1024 * 1024
-"""A browser that says more at once has lost its mind, and is ended."""
+"""Buffer limit. A browser that sends more at once is broken, and is ended."""
 
 CdpPayload = dict[str, Any]
 T = TypeVar("T")
 Listener = Callable[[str, CdpPayload], None]
-"""Is told an event's name and what it holds; must not wait."""
+"""Called with an event's name and parameters; must not block."""
 
 
 class Pipe(asyncio.Protocol):
-    """One browser's end of the conversation.
+    """One browser's end of the pipe.
 
-    Calls may be sent one after another without waiting for answers: the browser takes them in this order.
+    Calls may be sent without waiting for earlier answers: the browser executes them in order.
     """
 
     def __init__(self) -> None:
         self.ended = asyncio.Event()
         self._numbers = itertools.count(1)
         self._waiting: dict[int, tuple[str, str, asyncio.Future[CdpPayload]]] = {}
-        """The method, the session and the answer of each call."""
+        """The method, the session and the answer of each pending call."""
         self._listeners: dict[str, Listener] = {}
         self._buffer = bytearray()
         self._scanned = 0
-        """How much of the rest is known to hold no end of a message."""
+        """Length of the unparsed rest that contains no message end."""
         self._out: asyncio.WriteTransport | None = None
         self._in: asyncio.ReadTransport | None = None
 
     @classmethod
     async def open(cls, read: int, write: int) -> "Pipe":
-        """Over two descriptors, which it then owns."""
+        """Create a pipe over two descriptors, which it then owns."""
         loop = asyncio.get_running_loop()
         pipe = cls()
         pipe._in, _ = await loop.connect_read_pipe(lambda: pipe, os.fdopen(read, "rb", 0))
@@ -50,18 +50,18 @@ class Pipe(asyncio.Protocol):
         return pipe
 
     def listen(self, session: str, listener: Listener) -> None:
-        """Who hears the events of a session; the browser's own are those of the session ""."""
+        """Set the listener for the events of a session. The browser's own events belong to the session ""."""
         self._listeners[session] = listener
 
     def forget(self, session: str) -> None:
-        """Nobody hears that session's events any more."""
+        """Remove a session's listener."""
         self._listeners.pop(session, None)
 
     def send(self, method: str, session: str = "", **parameters: Any) -> asyncio.Future[CdpPayload]:
-        """Send a call; its answer may be awaited, with a bound of the caller's own."""
+        """Send a call. The caller may await the answer, with its own timeout."""
         answer: asyncio.Future[CdpPayload] = asyncio.get_running_loop().create_future()
         if self._out is None or self._out.is_closing() or self.ended.is_set():
-            self.connection_lost(None)  # where one direction is gone, the other has no more to say
+            self.connection_lost(None)  # if one direction is closed, the other is useless
             _fail(answer, BrowserEnded("the browser has ended"))
             return answer
         number = next(self._numbers)
@@ -79,7 +79,7 @@ class Pipe(asyncio.Protocol):
         return await within_timeout(self.send(method, session, **parameters), method, seconds)
 
     def close(self) -> None:
-        """Nothing more is said or heard. Idempotent."""
+        """Close the pipe. Idempotent."""
         for transport in (self._in, self._out):
             if transport is not None:
                 transport.close()
@@ -105,8 +105,9 @@ class Pipe(asyncio.Protocol):
         self._waiting.clear()
 
     def _read(self, text: bytes) -> None:
-        """Take one message. One that makes no sense is dropped, and the pipe goes on: a page that takes over its
-        browser must not hold up the others that wait here."""
+        """Handle one message. Invalid messages are dropped: a page that takes over its browser must not block other
+        sessions.
+        """
         try:
             message = json.loads(text)
             if not isinstance(message, dict):
@@ -136,7 +137,7 @@ class Pipe(asyncio.Protocol):
             _fail(answer, BrowserFailed(f"{method}: {said}"))
 
     def _fail_calls_of(self, session: str) -> None:
-        """A page has gone; the browser leaves what it was asked without an answer."""
+        """Fail the pending calls of a closed page; the browser leaves them unanswered."""
         for number in [number for number, (_, owner, _) in self._waiting.items() if owner == session]:
             method, _, answer = self._waiting.pop(number)
             _fail(answer, BrowserFailed(f"{method}: the page has gone"))
@@ -145,11 +146,11 @@ class Pipe(asyncio.Protocol):
 def _fail(answer: asyncio.Future[CdpPayload], error: BrowserFailed) -> None:
     if not answer.done():
         answer.set_exception(error)
-        answer.exception()  # it may be that nobody asks
+        answer.exception()  # it may be unobserved
 
 
 async def within_timeout(answer: Awaitable[T], what: str, seconds: float) -> T:
-    """An answer within its time. Raises BrowserFailed."""
+    """Await an answer with a timeout. Raises BrowserFailed."""
     try:
         async with asyncio.timeout(seconds):
             return await answer

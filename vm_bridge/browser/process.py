@@ -1,4 +1,4 @@
-"""The browser's process: which program, with which words, and within which walls."""
+"""The browser's process: its program, command line and sandbox."""
 
 import asyncio
 import os
@@ -26,16 +26,18 @@ LAUNCH_SCRIPT = (
     'for group in $1; do echo $$ >"$group/cgroup.procs" || exit 70; done; in=$2; out=$3; shift 3; '
     f'exec "$@" {READ}<&$in {WRITE}>&$out {{in}}<&- {{out}}>&-'
 )
-"""Joins control groups and puts the ends of a pipe where the browser expects them; only bash takes numbers of several
-digits. Its arguments are data, never text."""
+"""Joins control groups and moves the pipe's ends to the descriptors that the browser expects. Only bash supports
+descriptor numbers of several digits. Its arguments are data, never code.
+"""
 LIMITS = ResourceLimits(cores=float(os.cpu_count() or 1), memory=4096 * MIB, processes=1000)
-"""Of one browser with all its sessions, where the host may set any."""
+"""Limits of one browser with all its sessions, if the host may set any."""
 COMMON = (
     *("--remote-debugging-pipe", "--no-first-run", "--no-default-browser-check", "--password-store=basic"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-breakpad"),
     *("--disable-dev-shm-usage", "--disable-extensions", "--disable-default-apps"),
     *("--hide-scrollbars", "--mute-audio", "--force-color-profile=srgb", "--font-render-hinting=none", "--lang=en-US"),
-    # Nothing answers there: what the engine does not answer itself fails at once, names and numbers alike.
+    # Nothing listens there. A request that the engine does not answer itself fails immediately, for names and addresses
+    # alike.
     *("--proxy-server=127.0.0.1:9", "--proxy-bypass-list=<-loopback>"),
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     # One renderer a session, so that its pages and frames share one clock (docs/adr/browser-engine.md).
@@ -48,7 +50,7 @@ UNSANDBOXED = ("--no-sandbox", "--no-zygote")
 FEATURES_OFF = (
     *("IsolateOrigins", "site-per-process", "SpareRendererForSitePerProcess", "BackForwardCache", "PaintHolding"),
     *("Translate", "MediaRouter", "OptimizationHints", "AcceptCHFrame", "DialMediaRouteProvider"),
-    # A frame in which such a scroll begins is never answered where frames are told.
+    # With this feature, a frame that starts such a scroll is never answered while frames are controlled.
     "RasterInducingScroll",
 )
 EXACT = (
@@ -70,11 +72,11 @@ class Process:
     folder: Path
     groups: ControlGroups
     in_bubblewrap: bool
-    """Whether it is behind walls."""
+    """Whether it runs in bubblewrap."""
     sandboxed: bool
-    """Whether its renderers are in Chromium's own sandbox besides."""
+    """Whether its renderers also run in Chromium's own sandbox."""
     watch: asyncio.Task[None]
-    """Closes the pipe when the process ends: what is behind walls may answer for a moment longer."""
+    """Closes the pipe when the process ends: sandboxed children may answer for a moment longer."""
     _ended: bool = False
 
     @property
@@ -83,8 +85,8 @@ class Process:
 
     @classmethod
     async def start(cls, folder: Path, *, exact: bool, gpu: bool, in_bubblewrap: bool, sandboxed: bool) -> "Process":
-        """`folder` is the browser's alone, and removed when it ends. `in_bubblewrap` puts it into bubblewrap,
-        `sandboxed` its renderers into Chromium's own sandbox, which makes user namespaces.
+        """Start a browser. It has exclusive use of `folder`, which is removed when it ends. `in_bubblewrap` runs it in
+        bubblewrap. `sandboxed` runs its renderers in Chromium's own sandbox, which creates user namespaces.
 
         Raises BrowserFailed.
         """
@@ -136,7 +138,7 @@ class Process:
         return cls(process, pipe, folder, groups, in_bubblewrap, sandboxed, watch)
 
     async def end(self) -> None:
-        """Returns when it has ended. Idempotent."""
+        """Wait until the process has ended. Idempotent."""
         self.pipe.close()
         if self._ended:
             return
@@ -149,13 +151,13 @@ class Process:
         self.groups.remove()
 
     def _end(self) -> None:
-        """End the process and all it started, and remove its folder."""
-        # Behind walls it has a first process of its own, which ends when all others have.
+        """End the process and its children, and remove its folder."""
+        # In bubblewrap it has its own init process, which ends when all others have.
         end_process_group(self.process.pid, END_SECONDS)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def last_errors(self) -> str:
-        """What it said last; for people."""
+        """The end of its error output, for people."""
         with suppress(OSError):
             return " ".join((self.folder / "errors").read_text(errors="replace").split())[-400:]
         return ""
@@ -167,7 +169,7 @@ async def _close_after(process: asyncio.subprocess.Process, pipe: Pipe) -> None:
 
 
 def find_browser(*, exact: bool) -> str:
-    """The program to start. Raises BrowserFailed with what to install."""
+    """The program to start. Raises BrowserFailed with installation instructions."""
     for name in (HEADLESS_SHELL,) if exact else (HEADLESS_SHELL, FULL_BROWSER):
         if path := shutil.which(name):
             return path
@@ -175,8 +177,9 @@ def find_browser(*, exact: bool) -> str:
 
 
 def browser_build_time() -> float | None:
-    """When the package of the browser was made (seconds since the epoch), by the time of its program: packages keep it.
-    None where there is no browser."""
+    """Build time of the browser's package (seconds since the epoch), from the program's modification time, which
+    packages keep. None if there is no browser.
+    """
     for name in (HEADLESS_SHELL, FULL_BROWSER):
         if path := shutil.which(name):
             program = PROGRAM_FOLDER / name  # Debian has a script on the path, which changes more rarely

@@ -1,4 +1,4 @@
-"""The requests of a session's pages, and when each is answered."""
+"""Intercepts the requests of a session's pages, and answers each at its game time."""
 
 import asyncio
 import base64
@@ -15,17 +15,17 @@ from vm_bridge.browser.site import Request, Response, Site
 ANSWER_SECONDS = 30.0
 DELIVERY_SECONDS = 2.0
 BODY_SECONDS = 0.1
-"""How long the rest of an answer is waited for: one that no script reads never ends."""
+"""How long to wait for the rest of a response: a response that no script reads never ends."""
 MAX_PENDING = 200
-"""Requests of one session that may wait at once; more fail."""
+"""Maximum waiting requests of one session; further requests fail."""
 MAX_BODY = 32 * 1024 * 1024
 STATIC_IMPORT = b"import"
 SCRIPTED = frozenset({"Fetch", "XHR"})
-"""Requests whose answers a script goes on with."""
+"""Request types whose responses resume a script."""
 
 
 class RequestInterceptor:
-    """Has a site answer the requests, each when its game time has come."""
+    """Passes requests to a site, and delivers each response at its game time."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class RequestInterceptor:
         on_delayed: Callable[[], None],
         prepare_document: Callable[[Response], Response],
     ) -> None:
-        """Takes the session's site and what its clock adds.
+        """Connects the session's site and its clock.
 
         Args:
             session: What the requests belong to.
@@ -48,33 +48,33 @@ class RequestInterceptor:
         self._session, self._site, self._prelude = session, site, prelude
         self._on_delayed, self._prepare_document = on_delayed, prepare_document
         self.count = 0
-        """Requests so far."""
+        """Number of requests so far."""
         self._unanswered = 0
         """Requests the site has not answered yet."""
         self._delayed: list[tuple[float, int, Page, CdpPayload, Response]] = []
-        """Answers whose game time has not come, soonest first."""
+        """Responses whose game time has not come, soonest first."""
         self._numbers = itertools.count()
         self._delivering: set[str] = set()
-        """Answers given that the page has not got whole."""
+        """Delivered responses that the page has not received completely."""
         self._delivered = asyncio.Event()
         self._requested: set[str] = set()
-        """What scripts asked for that is neither delayed nor answered; some of it has yet to come here."""
+        """Script requests that are neither delayed nor answered, including requests that have not arrived here yet."""
         self._receiving: set[str] = set()
-        """What scripts asked for and have begun to get."""
+        """Script requests whose response has begun to arrive."""
 
     @property
     def requested(self) -> bool:
-        """Whether a script waits for an answer that is due now."""
+        """Whether a script waits for a response that is due now."""
         return bool(self._requested or self._receiving)
 
     @property
     def delayed(self) -> bool:
-        """Whether answers wait for their game time."""
+        """Whether responses wait for their game time."""
         return bool(self._delayed)
 
     @property
     def pending(self) -> bool:
-        """Whether anything is on its way to a page."""
+        """Whether anything is in flight to a page."""
         return bool(self._unanswered or self._delayed or self.requested)
 
     def delays_document(self, page: Page) -> bool:
@@ -82,13 +82,13 @@ class RequestInterceptor:
         return any(each[2] is page and each[3].get("frameId") == page.id for each in self._delayed)
 
     def release(self, now: float) -> None:
-        """Give the answers whose time has come."""
+        """Deliver the responses whose time has come."""
         while self._delayed and self._delayed[0][0] <= now:
             _, _, page, payload, response = heapq.heappop(self._delayed)
             self._fulfill(page, payload, response)
 
     async def wait_for_deliveries(self) -> None:
-        """Returns when pages have got what they were given, or after a bound."""
+        """Wait until pages have got the delivered responses, with a time limit."""
         try:
             async with asyncio.timeout(DELIVERY_SECONDS):
                 while self._delivering or self._unanswered:
@@ -98,7 +98,7 @@ class RequestInterceptor:
             self._delivering.clear()
 
     async def wait_for_requested(self) -> None:
-        """Returns when scripts have got what they asked for and is due now, or after a bound."""
+        """Wait until scripts have got the responses that are due now, with a time limit."""
         for waited, seconds in ((self._requested, DELIVERY_SECONDS), (self._receiving, BODY_SECONDS)):
             try:
                 async with asyncio.timeout(seconds):
@@ -109,25 +109,26 @@ class RequestInterceptor:
                 waited.clear()
 
     def on_request_sent(self, payload: CdpPayload) -> None:
-        """A page asked for something. A renderer tells this in order with its frames, before the request comes here."""
+        """A page sent a request. The renderer reports this in order with its frames, before the request arrives
+        here."""
         if payload.get("type") in SCRIPTED:
             self._requested.add(payload["requestId"])
 
     def on_response_received(self, request: str) -> None:
-        """A page has got the beginning of an answer, with which `fetch` goes on."""
+        """A page has received the start of a response, at which `fetch` resolves."""
         if request in self._requested:
             self._requested.discard(request)
             self._receiving.add(request)
             self._delivered.set()
 
     def on_loading_finished(self, request: str) -> None:
-        """A page has got an answer whole, or given it up."""
+        """A page has received a complete response, or cancelled it."""
         for waited in (self._delivering, self._requested, self._receiving):
             waited.discard(request)
         self._delivered.set()
 
     def forget(self, page: Page) -> None:
-        """A page has gone, with all it asked."""
+        """Drop all requests of a closed page."""
         self._delayed = [each for each in self._delayed if each[2] is not page]
         heapq.heapify(self._delayed)
         for waited in (self._delivering, self._requested, self._receiving):
@@ -135,7 +136,7 @@ class RequestInterceptor:
         self._delivered.set()
 
     async def answer(self, page: Page, payload: CdpPayload) -> None:
-        """Have one request answered."""
+        """Answer one request."""
         self.count += 1
         self._unanswered += 1
         try:
@@ -149,7 +150,7 @@ class RequestInterceptor:
             else:
                 self._fulfill(page, payload, response)
         except BrowserFailed:
-            return  # the page has gone
+            return  # the page was closed
         finally:
             self._unanswered -= 1
             self._delivered.set()
@@ -174,7 +175,7 @@ class RequestInterceptor:
         return response
 
     def _with_prelude(self, response: Response) -> Response:
-        """The script of a worker with the prelude before it, also before what it imports."""
+        """A worker's script with the prelude in front, also before its imports."""
         prelude = self._prelude().encode()
         if STATIC_IMPORT in response.body and any(
             line.lstrip().startswith(STATIC_IMPORT) and not line.lstrip().startswith((b"importScripts", b"import("))

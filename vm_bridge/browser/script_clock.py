@@ -1,4 +1,4 @@
-"""The script's clock: what pages take for time is moved by the prelude; the browser draws and loads by itself."""
+"""The script clock: the prelude moves the time that pages see. The browser draws and loads by itself."""
 
 import asyncio
 import base64
@@ -17,7 +17,7 @@ LOAD_SECONDS = 10.0
 
 
 class ScriptClock:
-    """A session's time, told to every document."""
+    """A session's clock, set in every document."""
 
     def __init__(self, session: SessionInterface, requests: PendingRequests) -> None:
         self.now = 0
@@ -25,10 +25,10 @@ class ScriptClock:
         self._session, self._requests = session, requests
 
     async def begin(self, clock_page: Page) -> None:
-        """Nothing: the prelude stops time in every document."""
+        """Does nothing: the prelude stops time in every document."""
 
     def document(self, response: Response) -> Response:
-        """Its first script tells it when it begins, and goes."""
+        """Adds a first script that sets the start time, and then removes itself."""
         html = any(name.lower() == "content-type" and "html" in text for name, text in response.headers.items())
         if not html or not self.now:
             return response
@@ -36,35 +36,35 @@ class ScriptClock:
             f"<script>globalThis.__pilothouse?.begin({self.now});document.currentScript.remove()</script>".encode()
         )
         headers = {name: text for name, text in response.headers.items() if name.lower() != "content-length"}
-        # Before the document's type it would change how the page is laid out.
+        # In front of the doctype it would change the page's layout.
         start = re.match(rb"(?:\xef\xbb\xbf)?\s*(?:<!doctype[^>]*>)?", response.body, re.IGNORECASE)
         end = start.end() if start else 0
         return Response(response.status, response.body[:end] + payload + response.body[end:], headers)
 
     def on_frame_drawn(self, page: Page) -> None:
-        """Not of this clock."""
+        """Not used by this clock."""
 
     def on_input(self) -> None:
-        """Nothing waits for a frame here."""
+        """Does nothing: nothing waits for a frame here."""
 
     def on_budget_expired(self) -> None:
-        """Not of this clock."""
+        """Not used by this clock."""
 
     def hold(self) -> None:
-        """Nothing waits for it here."""
+        """Does nothing: nothing waits for it here."""
 
     def on_page_failed(self, failed: BrowserFailed) -> None:
-        """Whoever waits for a page that ended is told by the answer itself."""
+        """Does nothing: the pending call on an ended page fails itself."""
 
     async def frame(self, *, seen: bool) -> FrameResult:
-        """See `PageClock.frame`. What changed is not known: what is drawn is the browser's own affair."""
+        """See `PageClock.frame`. Changes are unknown, because the browser decides when it draws."""
         await self._wait_until_loaded()
         await self._advance_documents(next_frame_time(self.now))
         state = await self._read_state()
         return FrameResult(False, state.next_timer_ms)
 
     async def _wait_until_loaded(self) -> None:
-        """Loading takes real time and no game time, but for what the site delays."""
+        """Wait for loading, which takes real time and no game time, except for delays by the site."""
         session = self._session
         await session.wait_for_navigations()
         try:

@@ -1,4 +1,4 @@
-"""One session: pages that share storage, a site and a clock, and nothing with anybody else."""
+"""One session: pages that share storage, a site and a clock, isolated from other sessions."""
 
 import asyncio
 import json
@@ -26,9 +26,9 @@ PRELUDE = (Path(__file__).parent / "js" / "prelude.js").read_text(encoding="utf-
 LOAD_MS = 10_000.0
 NAVIGATION_SECONDS = 10.0
 MAX_FRAMES_PER_LOCK = 60
-"""Frames that pass before somebody else has a turn."""
+"""Frames that run before other sessions get a turn."""
 TIMER_WAIT_MS = 250.0
-"""A page does not rest while a single timer is due within so long."""
+"""A page does not rest while a one-shot timer is due within this time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class SettleResult:
 
 
 class Session(InputDispatcher):
-    """Made by `Engine.open`. Calls follow each other: whoever uses it waits for one before the next."""
+    """Created by `Engine.open`. Calls must be sequential: await each call before the next."""
 
     def __init__(
         self, engine: EngineInterface, context: str, site: Site, *, size: tuple[int, int], seed: int, start_time: float
@@ -50,7 +50,7 @@ class Session(InputDispatcher):
         self.size, self.seed, self.start_time = size, seed, start_time
         self.clock = engine.clock
         self.page_changed = asyncio.Event()
-        """Set whenever the browser tells of a page."""
+        """Set whenever the browser reports a page."""
         self.interceptor = RequestInterceptor(
             self,
             site,
@@ -67,13 +67,13 @@ class Session(InputDispatcher):
         self._active = ""
         self._clock_page: Page | None = None
         self._page_expected = False
-        """Whether the next page to come was asked for here; else a page has opened it."""
+        """Whether the next page was requested here. Otherwise a page opened it."""
         self.popup_blocked = False
-        """Whether a window was: the browser may then count its first request as on its way for ever."""
+        """Whether a page opened a window: the browser may then count its first request as in flight for ever."""
         self.frame_stream = FrameStream(self)
-        """Its picture for viewers."""
+        """Its picture stream for viewers."""
         self._frame_lock = asyncio.Lock()
-        """Held while a frame passes or is taken: the engine's user and viewers come one after another."""
+        """Held while a frame passes or is captured: the engine's user and viewers take turns."""
 
     @property
     def pages(self) -> tuple[Page, ...]:
@@ -81,14 +81,14 @@ class Session(InputDispatcher):
 
     @property
     def active(self) -> Page:
-        """The page that is seen and acted on. Raises BrowserEnded when there is none."""
+        """The page that is displayed and receives input. Raises BrowserEnded if there is none."""
         try:
             return self._pages[self._active]
         except KeyError:
             raise BrowserEnded("the session has no page") from None
 
     def check(self) -> Page:
-        """The active page, if it lives. Raises BrowserFailed."""
+        """The active page, if it is alive. Raises BrowserFailed."""
         if self.active.crashed:
             raise BrowserFailed("the page has crashed")
         return self.active
@@ -102,16 +102,16 @@ class Session(InputDispatcher):
         return self._pages.get(page_id)
 
     def take_events(self) -> tuple[BrowserEvent, ...]:
-        """What happened since this was last asked."""
+        """Events since the last call."""
         return self._events.drain()
 
-    # Where it is
+    # Navigation
 
     async def goto(self, url: str, *, limit_ms: float = LOAD_MS) -> SettleResult:
-        """Open an address on the active page, and let time pass until it has loaded. Raises BrowserFailed."""
+        """Open a URL on the active page, and advance time until it has loaded. Raises BrowserFailed."""
         page = self.active
         page.navigating = True
-        # The answer comes with the document, which may be long in coming.
+        # The answer arrives with the document, which may take long.
         page.send("Page.navigate", url=url).add_done_callback(
             lambda answer: self._on_navigate_answer(page, url, answer)
         )
@@ -125,11 +125,11 @@ class Session(InputDispatcher):
             self.report_event("request_failed", f"{url}: {word}", page, word=word)
 
     async def go_back(self) -> bool:
-        """Go to the page before this one in the active page's history; false when there is none."""
+        """Go back in the active page's history. Returns False if there is no earlier page."""
         return await self._history(-1)
 
     async def reload(self) -> None:
-        """Load the active page again; `settle` sees it through."""
+        """Reload the active page; `settle` waits for it."""
         page = self.active
         page.navigating = True
         await page.call("Page.reload")
@@ -154,7 +154,7 @@ class Session(InputDispatcher):
         await page.call("Emulation.setFocusEmulationEnabled", enabled=True)
 
     async def close_page(self, page_id: str) -> None:
-        """Close a page; when it was the last one, an empty one takes its place. Raises KeyError, BrowserFailed."""
+        """Close a page. An empty page replaces the last one. Raises KeyError, BrowserFailed."""
         page = self._pages[page_id]
         await self.engine.pipe.call("Target.closeTarget", targetId=page.id)
         with suppress(TimeoutError):
@@ -165,7 +165,7 @@ class Session(InputDispatcher):
     # Time
 
     async def advance(self, ms: float) -> None:
-        """Let game time pass, in whole frames, at least one. Raises PageHung."""
+        """Advance game time in whole frames, at least one. Raises PageHung."""
         left = max(1, round(ms / FRAME_MS)) if ms > 0 else 0
         while left > 0:
             frames = min(left, 1 if self.frame_stream.watched else MAX_FRAMES_PER_LOCK)
@@ -175,14 +175,15 @@ class Session(InputDispatcher):
             left -= frames
 
     async def refresh(self) -> None:
-        """Have drawn what changed, without letting time pass."""
+        """Draw changes without advancing time."""
         async with self._frame_lock:
             await self.time.refresh()
         self.frame_stream.touch()
 
     async def settle(self, limit_ms: float, *, still: bool = True) -> SettleResult:
-        """Let time pass, at most so much, until nothing is on its way: loading, answers; and where it shall be `still`,
-        single timers and changes."""
+        """Advance time until nothing is in flight (loading, responses), but at most by `limit_ms`. With `still`, also
+        until no one-shot timers are due and nothing changes.
+        """
         began = self.now_ms
         while self.now_ms - began < limit_ms:
             await self.ensure_page()
@@ -195,7 +196,7 @@ class Session(InputDispatcher):
         return SettleResult(False, self.now_ms - began)
 
     async def advance_until(self, at_ms: float) -> None:
-        """Let time pass until then as `settle` did which ended there; nobody looks. Raises PageHung."""
+        """Advance to a time at which an earlier `settle` ended, without a picture. Raises PageHung."""
         while self.now_ms < at_ms:
             await self.ensure_page()
             async with self._frame_lock:
@@ -203,18 +204,17 @@ class Session(InputDispatcher):
             self.frame_stream.touch()
 
     async def draw_without_screenshot(self) -> None:
-        """All that a page goes through where its picture is taken, without the picture. Raises BrowserFailed."""
+        """Apply all effects of a picture on the page without taking it. Raises BrowserFailed."""
         await self.ensure_page()
         async with self._frame_lock:
             await self.time.refresh(seen=False)
 
-    # What is seen
+    # Pictures
 
     async def picture(
         self, kind: Literal["jpeg", "png"] = "jpeg", quality: int = 90, *, passive: bool = False
     ) -> bytes:
-        """The active page as it is now; `aside` where it is no part of what is done, so that nothing settles later for
-        it. Raises BrowserFailed."""
+        """The active page now. A `passive` picture has no effect on later settling. Raises BrowserFailed."""
         await self.ensure_page()
         async with self._frame_lock:
             return await self.time.picture(kind, quality, passive=passive)
@@ -222,14 +222,15 @@ class Session(InputDispatcher):
     async def evaluate(
         self, expression: str, *, world: Literal["main", "own"] = "main", seconds: float = SCRIPT_SECONDS
     ) -> Any:
-        """The value of a script in the active page, which is stopped after so many seconds. Raises ScriptFailed."""
+        """The value of a script in the active page, which is stopped at the timeout. Raises ScriptFailed."""
         return await self.active.evaluate(expression, world=world, seconds=seconds)
 
-    # Its life
+    # Lifecycle
 
     async def begin(self, clock_page: Page | None) -> None:
-        """Open the first page. `clock_page` is the empty page that the exact clock tells its time to. Raises
-        BrowserFailed."""
+        """Open the first page. The exact clock sends its time commands to the empty page `clock_page`. Raises
+        BrowserFailed.
+        """
         self.engine.pipe.send(
             "Browser.setDownloadBehavior", behavior="deny", browserContextId=self.context, eventsEnabled=True
         )
@@ -240,8 +241,9 @@ class Session(InputDispatcher):
         await self._open_page()
 
     async def wait_for_navigations(self, *, submissions: bool = True) -> None:
-        """Returns when every page that was on its way to another document has it, or must wait for it in game time;
-        without `submissions` those are not waited for that have sent a form and need time to begin."""
+        """Wait until every navigating page has its document, or waits for it in game time. Without `submissions`, pages
+        that sent a form and need time to begin are not waited for.
+        """
         try:
             async with asyncio.timeout(NAVIGATION_SECONDS):
                 while any(
@@ -257,7 +259,7 @@ class Session(InputDispatcher):
                 page.navigating = False
 
     async def await_script_result(self, page: Page, answer: "asyncio.Future[CdpPayload]") -> Any:
-        """What a page's script answered; None where its document goes before it does. Raises PageHung, BrowserEnded."""
+        """The result of a page's script, or None if its document is replaced first. Raises PageHung, BrowserEnded."""
         loop = asyncio.get_running_loop()
         ends = loop.time() + self.time.frame_timeout
         while not (answer.done() or page.navigating or page.crashed or page.closed.is_set()):
@@ -276,28 +278,28 @@ class Session(InputDispatcher):
             return None
 
     async def close(self) -> None:
-        """End it. Idempotent."""
+        """Close the session. Idempotent."""
         self.abandon()
         await self.frame_stream.close()
         await self.engine.dispose_session(self.context)
 
     def abandon(self) -> None:
-        """Stop everything of it on this side."""
+        """Stop all of its activity on this side."""
         self._event_handler.close()
         for page in self._pages.values():
             self.engine.pipe.forget(page.session)
 
     def report_event(self, kind: str, text: str, page: Page, **more: str) -> None:
-        """Note an event for whoever asks."""
+        """Store an event for later."""
         self._events.add(BrowserEvent(kind, text[:MAX_TEXT], self.now_ms, page.id, more))
 
     def on_target_attached(self, session: str, info: CdpPayload) -> None:
-        """A page has come to be, and waits."""
+        """A page was created, and waits."""
         pipe = self.engine.pipe
         expected, self._page_expected = self._page_expected, False
         page = Page(pipe, info["targetId"], session, info.get("openerId", ""), window=not expected)
         if len(self._pages) >= MAX_PAGES:
-            # Who opened it waits until it has gone on.
+            # Its opener waits until it continues.
             self.popup_blocked = True
             pipe.send("Runtime.runIfWaitingForDebugger", session)
             pipe.send("Target.closeTarget", targetId=page.id)
@@ -309,7 +311,7 @@ class Session(InputDispatcher):
         self._event_handler.do(self._prepare(page))
 
     def on_target_event(self, event: str, payload: CdpPayload) -> None:
-        """News of some target of the browser, maybe ours."""
+        """Handle a target event of the browser, which may be for this session."""
         if event == "Browser.downloadWillBegin":
             if self._owns(payload["frameId"]):
                 self._event_handler.download(payload)
@@ -336,7 +338,7 @@ class Session(InputDispatcher):
 
     def _prelude(self) -> str:
         settings = {"seed": self.seed, "exact": self.clock is Clock.EXACT, "start": round(self.start_time * 1000)}
-        settings["now"] = self.time.now  # for workers; documents know it themselves
+        settings["now"] = self.time.now  # for workers; documents know it already
         return PRELUDE.replace("__SETTINGS__", json.dumps(settings), 1)
 
     async def _open_page(self) -> None:
@@ -350,12 +352,12 @@ class Session(InputDispatcher):
             raise BrowserFailed("a new page is not ready in time") from None
 
     async def ensure_page(self) -> None:
-        """See to it that there is a page."""
+        """Make sure that there is a page."""
         if not self._pages:
             await self._open_page()
 
     async def _prepare(self, page: Page) -> None:
-        """Tell a page everything that must precede its first script, then let it go on."""
+        """Send a page everything that must precede its first script, then resume it."""
         calls = [
             page.send("Page.enable"),
             page.send("Runtime.enable"),
@@ -363,7 +365,7 @@ class Session(InputDispatcher):
             page.send("Network.enable", maxTotalBufferSize=0, maxResourceBufferSize=0),
             page.send("Fetch.enable", patterns=[{"urlPattern": "*"}]),
             page.send("Page.addScriptToEvaluateOnNewDocument", source=self._prelude(), runImmediately=True),
-            # The prelude's workers must not fail by a page's rules.
+            # A page's content policy must not block the prelude's workers.
             page.send("Page.setBypassCSP", enabled=True),
             page.send("Page.setInterceptFileChooserDialog", enabled=True),
             page.send("Emulation.setFocusEmulationEnabled", enabled=True),
@@ -372,7 +374,7 @@ class Session(InputDispatcher):
             width, height = self.size
             metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
             calls.append(page.send("Emulation.setDeviceMetricsOverride", **metrics))
-        # A window without an opener has no renderer before it goes on, and answers only then.
+        # A window without an opener has no renderer before it is resumed, and answers only then.
         calls.append(page.send("Runtime.runIfWaitingForDebugger"))
         for answer in asyncio.as_completed(calls):
             with suppress(BrowserFailed):
@@ -384,7 +386,7 @@ class Session(InputDispatcher):
 
 
 async def create_empty_page(engine: EngineInterface, context: str, size: tuple[int, int]) -> str:
-    """An empty page of these pixels in a browser context; gives its name. Raises BrowserFailed."""
+    """Create an empty page of this size (pixels) in a browser context. Returns its id. Raises BrowserFailed."""
     made = await engine.pipe.call(
         "Target.createTarget",
         url="about:blank",

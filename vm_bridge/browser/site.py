@@ -17,32 +17,34 @@ class Request:
     headers: Mapping[str, str]
     body: bytes
     kind: str
-    """Chromium's word for what wants it: Document, Script, Image, Fetch, XHR, Stylesheet, Media, Font, Other."""
+    """Chromium's resource type: Document, Script, Image, Fetch, XHR, Stylesheet, Media, Font, Other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What it is answered."""
+    """The response to a request."""
 
     status: int = 200
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
     delay_ms: float = 0.0
-    """Game time until it is given."""
+    """Game time until delivery."""
     failure: str = ""
-    """A network error in its place, in Chromium's words: ConnectionRefused, ConnectionReset, TimedOut, Failed …"""
+    """A network error instead of a response, in Chromium's terms: ConnectionRefused, ConnectionReset, TimedOut, Failed
+    …
+    """
 
 
 class Site(Protocol):
-    """Answers must follow from the request and what was asked before: replays ask the same again."""
+    """Answers must be a function of the request and the earlier requests: replays send the same requests again."""
 
     async def answer(self, request: Request) -> Response:
-        """Must not raise; what does is a failed request."""
+        """Must not raise; an exception fails the request."""
         ...
 
 
 class StaticSite:
-    """Files of a folder, each host of `hosts` its own; for tests and suites that have no more than files."""
+    """Static files, with one folder per host in `hosts`; for tests and simple suites."""
 
     def __init__(self, hosts: Mapping[str, Path]) -> None:
         self._hosts = {host: folder.resolve() for host, folder in hosts.items()}

@@ -1,4 +1,4 @@
-"""Bridge hosts placed over a Ray cluster: Ray finds each a node with room, restarts it, and notices nodes that die.
+"""Bridge hosts on a Ray cluster. Ray finds each a node with room, restarts it, and detects dead nodes.
 
-Every file that knows Ray is here; `requirements.txt` beside it is what these need.
+Only this package imports Ray. `requirements.txt` in this folder lists its dependencies.
 """

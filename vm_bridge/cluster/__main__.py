@@ -58,8 +58,7 @@ def parse_resource(text: str) -> tuple[str, float]:
 
 
 async def run_controller(config: Config, arguments: argparse.Namespace) -> None:
-    """Until SIGTERM or SIGINT, then end the hosts; until SIGHUP, then leave them running, and so does an error that
-    nobody foresaw."""
+    """Run until SIGTERM or SIGINT, then end the hosts. After SIGHUP or an unexpected error, leave them running."""
     host_resources = HostResources(arguments.cpus, int(arguments.memory * GIB), dict(arguments.resource))
     async with connect_redis(config) as redis:
         controller = ClusterController(redis, host_resources)
@@ -71,14 +70,14 @@ async def run_controller(config: Config, arguments: argparse.Namespace) -> None:
         signal_task = asyncio.create_task(signals.get())
         await asyncio.wait((run_task, signal_task), return_when=asyncio.FIRST_COMPLETED)
         if not signal_task.done():
-            await run_task  # which raises: this program would go on and look after nothing
+            await run_task  # raises: without it this program would run on and supervise nothing
         run_task.cancel()
         if signal_task.result() != signal.SIGHUP:
             await controller.stop_hosts()
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    """Place the hosts and look after them. Returns 1 where there is no cluster."""
+    """Place and supervise the hosts. Returns 1 if there is no cluster."""
     arguments = parse_arguments(given)
     configure_logging()
     try:

@@ -1,4 +1,6 @@
-"""Keeps so many hosts placed in a Ray cluster, and tells the ledger at once which of them went with their node."""
+"""Keeps a number of hosts placed in a Ray cluster, and immediately reports hosts lost with their node to the lease
+store.
+"""
 
 import asyncio
 import logging
@@ -17,22 +19,22 @@ logger = logging.getLogger(__name__)
 
 NAMESPACE = "pilothouse"
 POLL_SECONDS = 0.25
-"""How often the nodes that live are held against the hosts the ledger knows (seconds)."""
+"""Interval of comparing live nodes with the hosts in the lease store (seconds)."""
 OUTAGE_PAUSE_SECONDS = 1.0
 
 
 class HostResources(NamedTuple):
-    """What Ray sets aside on a node for one host and all its machines."""
+    """Resources that Ray reserves on a node for one host and all its machines."""
 
     cpus: float
     memory: int
     """Bytes; 0: not counted."""
     resources: dict[str, float]
-    """Resources of the operator's own, by which nodes are chosen."""
+    """The operator's custom resources, which select nodes."""
 
 
 class ClusterController:
-    """Keeps nothing in mind: hosts live on in the cluster without it, and it may be started again or run twice."""
+    """Stateless: hosts live on in the cluster without it. It may be restarted or run twice."""
 
     def __init__(self, redis: Redis, host_resources: HostResources) -> None:
         self._overview = FleetOverview(redis)
@@ -40,7 +42,7 @@ class ClusterController:
         self._actors: list[Any] = []
 
     def place_hosts(self, count: int) -> None:
-        """Have so many hosts; those that no node has room for yet are placed when one has."""
+        """Place `count` hosts. Hosts that no node has room for yet are placed when one has."""
         host = ray.remote(HostActor)
         self._actors = [
             host.options(
@@ -59,7 +61,7 @@ class ClusterController:
         ]
 
     async def run(self) -> None:
-        """For ever."""
+        """Runs for ever."""
         while True:
             try:
                 await self._report_lost_hosts()
@@ -69,7 +71,7 @@ class ClusterController:
             await asyncio.sleep(POLL_SECONDS)
 
     async def stop_hosts(self) -> None:
-        """End every host with its machines; who holds one is told."""
+        """End every host with its machines. Their holders get the reason."""
         stopping = [asyncio.wrap_future(actor.stop.remote().future()) for actor in self._actors]
         if stopping:
             await asyncio.wait(stopping, timeout=STOP_SECONDS + OUTAGE_PAUSE_SECONDS)
@@ -87,5 +89,7 @@ class ClusterController:
 
 
 def list_nodes() -> dict[str, bool]:
-    """The nodes that Ray has or had, as `Place` writes them, and whether each lives; it knows a thousand dead ones."""
+    """The nodes that Ray has or had, as `HostPlacement` writes them, and whether each is alive. Ray remembers a
+    thousand dead nodes.
+    """
     return {node["NodeID"][:NODE_DIGITS]: node["Alive"] for node in ray.nodes()}

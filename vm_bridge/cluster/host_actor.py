@@ -1,4 +1,4 @@
-"""One bridge host on the node where Ray put it: the actor keeps `python -m vm_bridge` running, and that is all."""
+"""One bridge host on its Ray node: the actor only keeps `python -m vm_bridge` running."""
 
 import fcntl
 import logging
@@ -17,20 +17,20 @@ logger = logging.getLogger(__name__)
 ROOT = Path(__file__).parents[2]
 PREFIX = "PILOTHOUSE_"
 DEFAULT_DATA_FOLDER = ".data"
-"""Where `PILOTHOUSE_DATA` names no folder."""
+"""Default data folder, if `PILOTHOUSE_DATA` is not set."""
 RESTART_DELAY_SECONDS = 1.0
-"""Before a bridge that ended is started again (seconds)."""
+"""Delay before an ended bridge restarts (seconds)."""
 STOP_SECONDS = 20.0
-"""Longest a bridge may take to destroy its machines before it is killed."""
+"""Longest time for a bridge to destroy its machines before it is killed."""
 
 
 class HostActor:
-    """The environment is the node's own: it has the secret, the address of Redis and what machines there may be, and
-    none of that goes through Ray.
+    """The node provides the environment: the secret, the address of Redis and the available machines. None of that goes
+    through Ray.
 
-    The bridge is a process of its own, so that Ray's worker and the machines disturb each other in nothing. It hears
-    SIGHUP when this process dies, whatever kills it: then its machines are left to the next bridge of this name on this
-    node, which Ray starts.
+    The bridge is a separate process, so that Ray's worker and the machines do not disturb each other. It gets SIGHUP
+    when this process dies for any reason. Its machines are then left to the next bridge of this name on this node,
+    which Ray starts.
     """
 
     def __init__(self, number: int) -> None:
@@ -40,16 +40,16 @@ class HostActor:
         self._data = (ROOT / folder / "cluster" / self._placement.name).resolve()
         self._stopping = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
-        # A process is told of the end of the thread that started it, so this thread lives as long as the actor.
+        # A process gets the signal when the thread that started it ends, so this thread lives as long as the actor.
         self._bridge_thread = threading.Thread(target=self._run_bridge, name="bridge", daemon=True)
         self._bridge_thread.start()
 
     def host_id(self) -> str:
-        """The name under which the ledger knows it."""
+        """Its host id in the lease store."""
         return self._placement.host_id
 
     def stop(self) -> None:
-        """End the bridge and all its machines; who holds one is told. Idempotent."""
+        """End the bridge and all its machines. Their holders get the reason. Idempotent."""
         self._stopping.set()
         if self._process is not None:
             self._process.terminate()
@@ -58,13 +58,14 @@ class HostActor:
             self._process.kill()
 
     def _run_bridge(self) -> None:
-        """Until it is told to stop. What the system denies, room on a disk or another process, is asked for again: this
-        actor lives on, so nobody else would start the bridge."""
+        """Run until stopped. System errors, such as a full disk or no processes, are retried: this actor lives on, so
+        nothing else would start the bridge.
+        """
         while not self._stopping.is_set():
             try:
                 self._data.mkdir(parents=True, exist_ok=True)
                 with (self._data / "lock").open("w") as lock, (self._data / "bridge.log").open("ab") as log:
-                    # The bridge before it on this node may still be letting go of its machines.
+                    # The previous bridge on this node may still be shutting down.
                     fcntl.flock(lock, fcntl.LOCK_EX)
                     while not self._stopping.is_set():
                         self._run(lock.fileno(), log.fileno())
@@ -74,7 +75,7 @@ class HostActor:
                 self._stopping.wait(RESTART_DELAY_SECONDS)
 
     def _run(self, lock: int, log: int) -> None:
-        """The bridge, from its beginning to its end. Raises OSError."""
+        """Run the bridge from start to end. Raises OSError."""
         environment = self._environment(reserve_port(self._address, self._data / "port"))
         self._process = subprocess.Popen(
             ["setpriv", "--pdeathsig", "HUP", sys.executable, "-m", "vm_bridge"],  # noqa: S607 - the host's util-linux

@@ -1,4 +1,4 @@
-"""Which node each placed bridge host is on, which hosts are gone, and the port each one uses."""
+"""The node of each placed bridge host, lost hosts, and the port of each host."""
 
 import re
 import socket
@@ -10,40 +10,41 @@ from typing import NamedTuple, Self
 from vm_bridge.fleet import HostInfo
 
 MOVED_AFTER = timedelta(seconds=3)
-"""Of two places of one host the one that has been silent for so much longer is no more; a bridge ends within less."""
+"""Of two placements of one host, the one that has been silent for this much longer is lost; a bridge ends in less time.
+"""
 NODE_DIGITS = 12
-"""So many of a node's id are written."""
+"""Number of characters of a node's id that are used."""
 HOST_ID_PATTERN = re.compile(rf"(ray-\d{{1,4}})\.([0-9a-f]{{{NODE_DIGITS}}})")
 
 
 class HostPlacement(NamedTuple):
-    """The same host on another node is another place: what lived on the first is not on the second."""
+    """A host's placement. The same host on another node is another placement: nothing moves between them."""
 
     name: str
     node: str
 
     @classmethod
     def of(cls, number: int, node_id: str) -> Self:
-        """The place of the host with this number on the node with this id."""
+        """The placement of the host with this number on the node with this id."""
         return cls(f"ray-{number}", node_id[:NODE_DIGITS])
 
     @classmethod
     def read(cls, host_id: str) -> Self | None:
-        """The place that a host id tells of; None for a host that nobody placed."""
+        """Parse the placement from a host id. Returns None for a host that was not placed by this cluster code."""
         found = HOST_ID_PATTERN.fullmatch(host_id)
         return cls(*found.groups()) if found else None
 
     @property
     def host_id(self) -> str:
-        """The name under which the ledger knows it."""
+        """Its host id in the lease store."""
         return f"{self.name}.{self.node}"
 
 
 def find_lost_hosts(hosts: Iterable[HostInfo], nodes: Mapping[str, bool]) -> list[tuple[str, str]]:
-    """The ids of placed hosts that are no more, each with what their holders are told.
+    """The ids of lost hosts, each with the reason for their holders.
 
-    `nodes` are those that this cluster has or had, as `Place` writes them, and whether each lives. A host on any other
-    is another cluster's, over the same Redis.
+    `nodes` are those that this cluster has or had, as `HostPlacement` writes them, and whether each is alive. A host on
+    any other node belongs to another cluster over the same Redis.
     """
     placements = [
         (placement, host)
@@ -63,7 +64,9 @@ def find_lost_hosts(hosts: Iterable[HostInfo], nodes: Mapping[str, bool]) -> lis
 
 
 def reserve_port(address: str, note: Path) -> int:
-    """The port noted there if it is free, else another, which is noted: leases name it, so it should not change."""
+    """The port stored in `note` if it is free, else a new one, which is stored: leases contain it, so it should not
+    change.
+    """
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

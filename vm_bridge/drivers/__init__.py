@@ -1,1 +1,1 @@
-"""What can be done to a machine: one driver a file, none knows another."""
+"""The drivers of machines, one per file. No driver knows another."""

@@ -1,5 +1,6 @@
-"""What was done to a machine: every command once, with its stored result for resends, and the way back to earlier
-states."""
+"""Idempotency log of a machine: a repeated command returns its stored result. Also the action history for restoring
+states.
+"""
 
 import asyncio
 import secrets
@@ -18,25 +19,25 @@ from protocol.trajectory.observations import MachineSnapshot, Transition
 from vm_bridge.errors import BridgeError, CannotRestore, CommandConflict, OutcomeUnknown
 
 MAX_COMMANDS = 1024
-"""Results kept for resends."""
+"""Maximum stored results."""
 MAX_LINES = 4 * MAX_COMMANDS
-"""A file with more is written anew."""
+"""A file with more lines is rewritten."""
 
 
 class CommandLogLine(FrozenModel):
-    """What the file says of a command: at first only what is to be done, later how it ended as well."""
+    """A command's line in the file: first its intent, later also its outcome."""
 
     id: str
     action: Action
     settle: bool
     done: Transition | None = None
     refused: bool = False
-    """Whether it ended without having changed anything."""
+    """Whether it ended without any change."""
 
 
 @dataclass(slots=True)
 class _Command:
-    """A command taken before, and the run that does or did it."""
+    """An accepted command, and the run that executes or executed it."""
 
     action: Action
     settle: bool
@@ -44,8 +45,9 @@ class _Command:
 
 
 class CommandLog:
-    """The commands of one machine; with a `file` also those that an earlier process took, which may have ended in
-    the midst of one."""
+    """The commands of one machine. With a `file` it includes those of an earlier process, which may have ended in the
+    midst of one.
+    """
 
     def __init__(self, file: Path | None = None) -> None:
         self._commands: OrderedDict[str, _Command] = OrderedDict()
@@ -57,15 +59,15 @@ class CommandLog:
     async def once(
         self, command_id: str, action: Action, *, settle: bool, act: Callable[[], Awaitable[Transition]]
     ) -> Transition:
-        """The result of `act`, which is begun only where this command is new. It goes on when the caller goes away.
+        """The result of `act`, which starts only if this command is new. It continues if the caller is cancelled.
 
-        Raises CommandConflict when another action was sent under this id, and whatever `act` raises.
+        Raises CommandConflict if another action was sent under this id, and the errors of `act`.
         """
         known = self._commands.get(command_id)
         if known is None:
             self._append(
                 CommandLogLine(id=command_id, action=action, settle=settle)
-            )  # what is intended comes before the act
+            )  # the intent is logged before the action
             known = _Command(action, settle, asyncio.ensure_future(act()))
             known.run.add_done_callback(lambda run: self._note(command_id, run))
             self._commands[command_id] = known
@@ -76,7 +78,7 @@ class CommandLog:
         return await asyncio.shield(known.run)
 
     def _note(self, command_id: str, run: asyncio.Future[Transition]) -> None:
-        """What changed nothing may be asked for again; what may have happened stays unknown for good."""
+        """Log the outcome. A command that changed nothing may be retried; one that may have happened stays unknown."""
         command = self._commands.get(command_id)
         if command is None:
             return
@@ -94,12 +96,12 @@ class CommandLog:
         self._lines += 1
         if self._lines > MAX_LINES:
             self._write_anew()
-        # The folder of a destroyed machine is gone; the act will find that the machine is.
+        # The folder of a destroyed machine is gone; the action fails because the machine is gone.
         with suppress(FileNotFoundError), self._file.open("a", encoding="utf-8") as file:
             file.write(line.model_dump_json() + "\n")
 
     def _write_anew(self) -> None:
-        """One line a command."""
+        """Rewrite the file with one line per command."""
         assert self._file is not None
         fresh = self._file.with_suffix(".writing")
         with fresh.open("w", encoding="utf-8") as file:
@@ -113,7 +115,8 @@ class CommandLog:
 
 
 def _read_lines(file: Path) -> Iterable[CommandLogLine]:
-    """The last word on each of the latest commands. A line that was being written when its process ended is none."""
+    """The last line of each of the latest commands. Ignores an incomplete line from a process that ended while
+    writing."""
     found: OrderedDict[str, CommandLogLine] = OrderedDict()
     for text in file.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
@@ -130,21 +133,21 @@ def _restored_command(line: CommandLogLine) -> _Command:
         run.set_result(line.done)
     else:
         run.set_exception(OutcomeUnknown("the bridge ended while this was done"))
-        run.exception()  # perhaps nobody asks
+        run.exception()  # may be unobserved
     return _Command(line.action, line.settle, run)
 
 
 MAX_ACTIONS = 200
-"""Longest way back that is gone."""
+"""Maximum actions of a replay."""
 
 
 MAX_SNAPSHOTS = 64
-"""How many states, the latest, can be returned to: the pictures of older ones are not kept."""
+"""Number of latest states that can be restored: older pictures are not kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedAction:
-    """An act, and how it ended: None, or the code of its error."""
+    """An action and its outcome: None, or the code of its error."""
 
     action: Action
     settle: bool
@@ -153,8 +156,7 @@ class RecordedAction:
 
 @dataclass(frozen=True, slots=True)
 class StateFingerprint:
-    """How a state is told from others: its picture as a file, and the digest of the person's files where one was
-    taken."""
+    """Identifies a state: its picture as a file, and the digest of the person's files if one was taken."""
 
     picture: bytes | None
     digest: str | None = None
@@ -162,7 +164,7 @@ class StateFingerprint:
 
 @dataclass(frozen=True, slots=True)
 class ReplayPath:
-    """The acts that lead to a state, the state before each as far as it is known, and that state itself."""
+    """The actions that lead to a state, the known states before each, and that state."""
 
     recorded_actions: tuple[RecordedAction, ...]
     states: tuple[StateFingerprint | None, ...]
@@ -170,20 +172,20 @@ class ReplayPath:
 
 
 class ActionHistory:
-    """From one set-up of a task to the next."""
+    """Covers one task set-up to the next."""
 
     def __init__(self) -> None:
         self.begin()
 
     def begin(self) -> None:
-        """A fresh machine: snapshots taken so far mean nothing any more."""
+        """Start a fresh machine: earlier snapshots become invalid."""
         self._name = secrets.token_hex(8)
         self._recorded_actions: list[RecordedAction] = []
         self._moments: OrderedDict[int, StateFingerprint] = OrderedDict()
         self._lost = False
 
     def note(self, before: StateFingerprint, recorded: RecordedAction) -> None:
-        """An act was done in this state."""
+        """Log an action in this state."""
         known = self._moments.get(len(self._recorded_actions))
         if known is None or known.picture != before.picture:
             self._remember(before)
@@ -195,16 +197,16 @@ class ActionHistory:
         return tuple(action.command for action in actions if isinstance(action, RunCommand))
 
     def mark_not_replayable(self) -> None:
-        """An act was done of which nobody knows whether it happened: no state after it can be made again."""
+        """Record an action whose execution is unknown: no later state can be replayed."""
         self._lost = True
 
     @property
     def replayable(self) -> bool:
-        """Whether the present state can be made again by the acts that led to it."""
+        """Whether the actions that led to the current state can be replayed."""
         return not self._lost and len(self._recorded_actions) <= MAX_ACTIONS
 
     def snapshot(self, now: StateFingerprint) -> MachineSnapshot:
-        """A name for the present state."""
+        """A snapshot of the current state."""
         self._remember(now)
         acts = len(self._recorded_actions)
         return MachineSnapshot(id=f"{self._name}-{acts}", acts=acts, taken_at=datetime.now(UTC))
@@ -222,7 +224,7 @@ class ActionHistory:
         return ReplayPath(recorded_actions, tuple(map(self._moments.get, range(len(recorded_actions)))), moment)
 
     def go_back(self, snapshot: MachineSnapshot) -> None:
-        """The machine is in that state again."""
+        """The machine is restored to that state."""
         del self._recorded_actions[snapshot.acts :]
         for later in [acts for acts in self._moments if acts > snapshot.acts]:
             del self._moments[later]

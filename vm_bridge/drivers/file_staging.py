@@ -1,4 +1,4 @@
-"""Files on their way into a machine and out of it, held for the actions that name them."""
+"""Files on their way into and out of a machine, held for the actions that name them."""
 
 import shutil
 from collections import OrderedDict
@@ -11,22 +11,22 @@ from vm_bridge.errors import InvalidAction
 from vm_bridge.machine_io import check_file_size
 
 MAX_EPISODE_BYTES = 4 * MAX_FILE
-"""Bytes kept for one episode."""
+"""Maximum bytes kept for one episode."""
 
 
 class EpisodeFileStaging:
-    """By their content; in a `folder` a later process finds them."""
+    """Files by digest. With a `folder`, a later process finds them."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self._sizes: dict[str, int] = {}
         self._held: dict[str, bytes] = {}
-        """Where there is no folder."""
+        """Used without a folder."""
         if folder is not None and folder.is_dir():
             self._sizes = {path.name: path.stat().st_size for path in folder.iterdir() if not path.suffix}
 
     def keep(self, data: bytes, media_type: str) -> BlobRef:
-        """Raises InvalidAction when they are too many."""
+        """Raises InvalidAction if the files exceed the limit."""
         check_file_size(data)
         ref = BlobRef.of(data, media_type)
         if ref.sha256 in self._sizes:
@@ -38,7 +38,7 @@ class EpisodeFileStaging:
         return ref
 
     def find(self, ref: BlobRef) -> bytes | None:
-        """The bytes, where they were handed over in this episode."""
+        """The bytes, if they were staged in this episode."""
         if self._folder is None:
             return self._held.get(ref.sha256)
         with suppress(FileNotFoundError):
@@ -46,7 +46,7 @@ class EpisodeFileStaging:
         return None
 
     def forget(self) -> None:
-        """Another episode begins."""
+        """Discard all files at the start of another episode."""
         self._sizes.clear()
         self._held.clear()
         if self._folder is not None:
@@ -63,17 +63,17 @@ class EpisodeFileStaging:
 
 
 MAX_STAGED_BYTES = 2 * MAX_FILE
-"""Most bytes held at once each way; the oldest go first."""
+"""Maximum bytes held at once in each direction; the oldest are evicted first."""
 
 
 class FileStaging:
-    """Bytes by their content, bounded."""
+    """Bytes by digest, bounded."""
 
     def __init__(self) -> None:
         self._held: OrderedDict[str, bytes] = OrderedDict()
 
     def keep(self, data: bytes, media_type: str) -> BlobRef:
-        """Hold bytes. Raises InvalidAction when they are too many."""
+        """Store bytes. Raises InvalidAction if they exceed the limit."""
         check_file_size(data)
         ref = BlobRef.of(data, media_type)
         self._held[ref.sha256] = data
@@ -83,7 +83,7 @@ class FileStaging:
         return ref
 
     def need(self, ref: BlobRef) -> bytes:
-        """The bytes. Raises InvalidAction when they are not held."""
+        """The bytes. Raises InvalidAction if they are not stored."""
         data = self.find(ref)
         if data is None:
             raise InvalidAction("the bytes of this file were not staged, or are no longer kept")

@@ -1,4 +1,4 @@
-"""Watches the picture of a machine: when it rests, and when it is one that is expected."""
+"""Watches the picture of a machine: when it rests, and when it shows an expected picture."""
 
 import asyncio
 import hashlib
@@ -18,7 +18,7 @@ WATCH_FPS = 30
 
 @dataclass(frozen=True, slots=True)
 class CapturedFrame:
-    """A picture that stays: BGRX, one row after another; `at` is seconds since the epoch."""
+    """A copied picture: BGRX, row by row; `at` is seconds since the epoch."""
 
     serial: int
     at: float
@@ -28,7 +28,7 @@ class CapturedFrame:
 
 
 class ExpectedPicture:
-    """A picture that the screen is likely to come to.
+    """A picture that the screen is expected to show.
 
     Args:
         ref: The picture.
@@ -40,7 +40,7 @@ class ExpectedPicture:
         self._looked_at: CapturedFrame | None = None
 
     async def is_shown(self, shot: CapturedFrame) -> bool:
-        """Whether a frame is this picture. Each frame is looked at once."""
+        """Whether a frame is this picture. Checks each frame once."""
         if shot is self._looked_at:
             return False
         self._looked_at = shot
@@ -49,7 +49,7 @@ class ExpectedPicture:
 
 
 class FrameWatcher:
-    """The newest picture of a machine, for as long as somebody acts on it or looks."""
+    """The newest picture of a machine during an action or an observation."""
 
     def __init__(self) -> None:
         self._shot: CapturedFrame | None = None
@@ -72,8 +72,8 @@ class FrameWatcher:
         limit: float,
         awaited: ExpectedPicture | None = None,
     ) -> Rest:
-        """Wait until the picture stands still for `quiet` seconds after `since`, at most until `limit` after it; or
-        until it is the one that is awaited."""
+        """Wait until the picture has not changed for `quiet` seconds after `since`, or is the awaited picture, at most
+        until `limit` seconds after `since`."""
         while not skip_settle.is_set():
             self._moved.clear()
             shot = self.shot
@@ -89,7 +89,7 @@ class FrameWatcher:
         return "hurried"
 
     async def keep(self, frames: AsyncIterator[Frame]) -> None:
-        """Take every picture that comes."""
+        """Store every arriving picture."""
         async for frame in frames:
             self._shot = CapturedFrame(frame.serial, frame.captured_at, frame.width, frame.height, bytes(frame.pixels))
             self._changed_at = time.monotonic()
@@ -97,7 +97,7 @@ class FrameWatcher:
         self._moved.set()
 
     async def wait_for(self, awaited: ExpectedPicture) -> None:
-        """Wait until the newest picture is the one that is awaited."""
+        """Wait until the newest picture is the awaited one."""
         while True:
             self._moved.clear()
             shot = self.shot
@@ -106,7 +106,7 @@ class FrameWatcher:
             await self._moved.wait()
 
     async def begin(self) -> None:
-        """Returns when there is a picture. Raises MachineGone when there is none."""
+        """Wait for the first picture. Raises MachineGone if there is none."""
         with suppress(TimeoutError):
             async with asyncio.timeout(FIRST_FRAME_SECONDS):
                 await self._moved.wait()
@@ -115,7 +115,7 @@ class FrameWatcher:
 
 @asynccontextmanager
 async def watch_frames(source: FrameSource) -> AsyncIterator[FrameWatcher]:
-    """Look at a machine from its present picture on. Raises MachineGone when it gives none."""
+    """Watch a machine from its current picture on. Raises MachineGone if it has none."""
     watch = FrameWatcher()
     async with source.subscribe(fps=WATCH_FPS) as frames:
         keeping = asyncio.create_task(watch.keep(frames))

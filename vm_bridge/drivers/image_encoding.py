@@ -14,11 +14,11 @@ from vm_bridge.sandbox import Box
 JPEG_QUALITY = 90
 
 Image = np.ndarray[Any, np.dtype[np.uint8]]
-"""Rows, columns and four channels: blue, green, red and one that says nothing."""
+"""Rows, columns and four channels: blue, green, red and one unused."""
 
 
 def encode_image(image: Image, form: ImageFormat) -> bytes:
-    """The file of a picture; the same picture gives the same bytes."""
+    """Encode a picture. The same picture gives the same bytes."""
     if form == "png":
         return _png(image)
     return bytes(
@@ -36,7 +36,7 @@ def _png(image: Image) -> bytes:
 
 
 STRIPE_ROWS = 64
-"""Height of a stripe (pixels): whole rows of blocks."""
+"""Height of a stripe (pixels): whole rows of JPEG blocks."""
 BLOCK_PIXELS = 8
 START_OF_FRAME, START_OF_SCAN = 0xC0, 0xDA
 END_OF_IMAGE = b"\xff\xd9"
@@ -44,14 +44,14 @@ END_OF_IMAGE = b"\xff\xd9"
 
 @dataclass(frozen=True, slots=True)
 class StripedJpeg:
-    """An encoded picture: what comes first in its file, and the coefficients of each stripe."""
+    """An encoded picture: its file header, and the coefficients of each stripe."""
 
     head: bytes
     stripes: tuple[bytes, ...]
 
     @property
     def file(self) -> bytes:
-        """All of it, as one JPEG."""
+        """The complete JPEG file."""
         restarts = [bytes((0xFF, 0xD0 + number % 8)) for number in range(len(self.stripes) - 1)]
         return self.head + b"".join(
             part for pair in zip(self.stripes, [*restarts, END_OF_IMAGE], strict=True) for part in pair
@@ -59,7 +59,7 @@ class StripedJpeg:
 
 
 def encode_stripes(image: Image, before: StripedJpeg | None = None, changed: Box | None = None) -> StripedJpeg:
-    """The picture; where one of the same size `before` is given, it is that one outside of `changed`."""
+    """Encode a picture. With `before`, a picture of the same size, only `changed` differs from it."""
     height, width = image.shape[:2]
     if before is None or changed is None:
         head, stripes, top, bottom = b"", [b""] * -(-height // STRIPE_ROWS), 0, height
@@ -81,7 +81,7 @@ def encode_stripes(image: Image, before: StripedJpeg | None = None, changed: Box
 
 
 def _picture_header(stripe: bytes, width: int, height: int) -> bytes:
-    """The head of the whole picture, from that of a stripe: its height, and how many blocks lie between restarts."""
+    """The header of the whole picture from a stripe's header, with its height and restart interval."""
     frame, scan = _find_segment(stripe, START_OF_FRAME), _find_segment(stripe, START_OF_SCAN)
     blocks = -(-width // BLOCK_PIXELS) * (STRIPE_ROWS // BLOCK_PIXELS)
     interval = b"\xff\xdd\x00\x04" + blocks.to_bytes(2)
@@ -89,7 +89,7 @@ def _picture_header(stripe: bytes, width: int, height: int) -> bytes:
 
 
 def _find_segment(file: bytes, kind: int) -> int:
-    """Where a segment of this kind begins."""
+    """The offset of the first segment of this kind."""
     at = 2
     while file[at + 1] != kind:
         at += 2 + int.from_bytes(file[at + 2 : at + 4])

@@ -1,4 +1,4 @@
-"""What a task's parameters ask of a computer: the kind of its pictures, the size of its screen."""
+"""Parses a task's parameters for a computer: picture format, screen size, MCP servers."""
 
 import re
 from typing import Literal
@@ -19,7 +19,7 @@ _MCP_SERVERS: TypeAdapter[McpServers] = TypeAdapter(McpServers)
 
 
 def parse_image_format(task: Task | None) -> ImageFormat:
-    """`screenshot`, jpeg if it does not say. Raises InvalidAction."""
+    """`screenshot`; jpeg by default. Raises InvalidAction."""
     wanted = "jpeg" if task is None else task.parameters.get("screenshot", "jpeg")
     if wanted == "jpeg":
         return "jpeg"
@@ -29,7 +29,7 @@ def parse_image_format(task: Task | None) -> ImageFormat:
 
 
 def parse_screen_size(task: Task | None) -> tuple[int, int] | None:
-    """`screen`, as in "1920x1080": width and height in pixels; None if it does not say. Raises InvalidAction."""
+    """`screen`, such as "1920x1080": width and height in pixels; None if absent. Raises InvalidAction."""
     wanted = None if task is None else task.parameters.get("screen")
     if wanted is None:
         return None
@@ -44,7 +44,7 @@ def parse_screen_size(task: Task | None) -> tuple[int, int] | None:
 
 
 def parse_mcp_servers(task: Task | None) -> McpServers:
-    """`mcp_servers`, in the shape `{name: {command, args, env}}` or `{name: {url, headers}}`; none if it does not say.
+    """`mcp_servers`, in the shape `{name: {command, args, env}}` or `{name: {url, headers}}`; none if absent.
 
     Raises InvalidAction.
     """

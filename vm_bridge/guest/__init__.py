@@ -1,2 +1,4 @@
-"""The agent inside a sandbox. It runs under the distribution's Python, away from the platform: standard library,
-python-xlib and PyAutoGUI only, and `vm_bridge.settle`."""
+"""The agent inside a sandbox. It runs under the distribution's Python, separate from the platform.
+
+It uses only the standard library, python-xlib, PyAutoGUI and `vm_bridge.settle`.
+"""

@@ -1,4 +1,4 @@
-"""The browsers behind the environments of this process, on a loop in a thread of its own."""
+"""The browsers of this process's environments, on an event loop in its own thread."""
 
 import asyncio
 import atexit
@@ -22,7 +22,7 @@ _guard = threading.Lock()
 
 
 class BrowserPool:
-    """A few browser processes. Begun with the first environment of a process, ended with its last."""
+    """A few browser processes. The first environment of a process starts them, its last ends them."""
 
     def __init__(self, engines: int) -> None:
         self.process = os.getpid()
@@ -56,7 +56,7 @@ class BrowserPool:
             self.delete_folder()
 
     def delete_folder(self) -> None:
-        """What is left to do when the process ends: its browsers end with it."""
+        """Clean up at process exit: the browsers end with the process."""
         if self.process == os.getpid():
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -73,7 +73,7 @@ def acquire_pool(engines: int | None = None) -> BrowserPool:
 
 
 def release_pool(browser_pool: BrowserPool) -> None:
-    """It is not needed here any more."""
+    """Release a reference to the pool."""
     global _shared
     with _guard:
         browser_pool.users -= 1

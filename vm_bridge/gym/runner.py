@@ -1,4 +1,4 @@
-"""One machine that plays one task after another: what the environments have in common."""
+"""Runs one task after another on one machine: the shared part of the environments."""
 
 import uuid
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ class EnvRunner:
         return StepResult(self._picture.copy(), 0.0, False, False, self._info(observation))
 
     async def step(self, action: Action) -> StepResult:
-        """Act; a machine or a verifier that fails ends the episode as truncated, which is nobody's failure."""
+        """Act. A failed machine or verifier ends the episode as truncated."""
         assert self._sandbox is not None, "reset comes first"
         assert self._task is not None, "reset comes first"
         self._steps += 1
@@ -68,7 +68,7 @@ class EnvRunner:
             return StepResult(self._picture.copy(), 0.0, False, True, info)
 
     async def close(self) -> None:
-        """Give the machine up. Idempotent."""
+        """Release the machine. Idempotent."""
         sandbox, self._sandbox = self._sandbox, None
         if sandbox is not None:
             await sandbox.destroy()

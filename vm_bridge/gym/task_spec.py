@@ -1,4 +1,4 @@
-"""Which task an environment plays, and how big its pages are."""
+"""The task of an environment, and the size of its pages."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
@@ -51,7 +51,7 @@ class TaskSpec:
         return self._suite().scene(self.task(0)).size
 
     def spaces(self) -> tuple[spaces.Box[np.uint8], spaces.Dict]:
-        """Of what is observed, and of the acts."""
+        """The observation space and the action space."""
         width, height = self.screen()
         return spaces.Box(0, 255, (height, width, 3), dtype=np.uint8), action_space(width, height)
 

@@ -1,4 +1,4 @@
-"""Several machines at once: their acts are done together, over all browser processes."""
+"""Several machines in parallel: their actions run together, over all browser processes."""
 
 import asyncio
 from collections.abc import Coroutine, Iterable, Sequence
@@ -75,7 +75,7 @@ class BrowserVectorEnv(VectorEnv[ImageBatch, Any, Any]):
         return self._pictures(results), rewards, terminated, truncated, self._infos(results)
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Give the machines up."""
+        """Release the machines."""
         browser_pool, self._browser_pool = self._browser_pool, None
         if browser_pool is not None:
             browser_pool.call(_gather(runner.close() for runner in self._runners))

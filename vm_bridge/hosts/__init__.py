@@ -1,1 +1,1 @@
-"""Where machines live: one kind of place a file."""
+"""The places where machines run, one kind per file."""

@@ -19,9 +19,11 @@ MAX_ERROR_CHARACTERS = 500
 
 
 async def run_operator_command(argv: Sequence[str]) -> None:
-    """Run a command of the operator's to its end; what it leaves running, as a machine it started, runs on. Where it
-    takes too long or nobody waits for it any more, it is ended with all of its group. Raises MachineGone."""
-    with TemporaryFile() as said:  # who waited for the end of a pipe would wait for what it left running
+    """Run an operator's command to its end. Processes that it leaves, such as a machine that it started, keep running.
+
+    On timeout or cancellation, its whole process group is ended. Raises MachineGone.
+    """
+    with TemporaryFile() as said:  # a pipe would stay open in the processes that it leaves
         try:
             process = await asyncio.create_subprocess_exec(
                 *argv, stdin=asyncio.subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True
@@ -54,8 +56,8 @@ RESET_SECONDS = 2 * (REVERT_SECONDS + BOOT_SECONDS + REACH_SECONDS)
 
 
 class MachineReverter:
-    """The way of one machine back to its first state. `revert` are the words of a command, which gets the address as
-    its last; without them the machine goes back to no earlier state: what one lease left, the next one finds."""
+    """Reverts one machine to its initial state. `revert` is a command; the machine's address is appended. Without it
+    the machine never reverts: the next lease finds what the last one left."""
 
     def __init__(self, address: str, revert: Sequence[str]) -> None:
         self._address, self._revert = address, tuple(revert)
@@ -63,7 +65,7 @@ class MachineReverter:
         self._ended = False
 
     async def run(self, reach: Callable[[], Awaitable[None]]) -> None:
-        """Put it back and wait until it can be reached; `reach` raises MachineGone until then. Raises MachineGone."""
+        """Revert it and wait until it is reachable; `reach` raises MachineGone until then. Raises MachineGone."""
         if self._ended:
             raise MachineGone(f"{self._address} was given up")
         async with self._ongoing.work():
@@ -79,7 +81,7 @@ class MachineReverter:
                 await asyncio.sleep(BOOT_POLL)
 
     async def end(self) -> None:
-        """End it, the command too: from now on the machine is somebody else's. Idempotent."""
+        """Stop reverting and end the command: from now on the machine belongs to another user. Idempotent."""
         self._ended = True
         await self._ongoing.end()
 
@@ -88,14 +90,14 @@ class ExternalMachine(Protocol):
     """One such machine while it is lent."""
 
     released: bool
-    """Whether nothing is done to it any more, and another may have it."""
+    """Whether it is unused, so that it can be leased again."""
 
     async def start(self) -> None:
         """Raises MachineGone when it does not answer."""
         ...
 
     async def destroy(self) -> None:
-        """Give it back; the machine itself is somebody else's and runs on."""
+        """Return the machine, which its owner keeps running."""
         ...
 
 
@@ -114,7 +116,7 @@ class ExternalMachinePool(Generic[S]):
         """One that answers. Raises NoMachine with what is wrong with those that were free."""
         problems = []
         for address in self._addresses:
-            if not self._is_free(address):  # asked at each anew: the one before may have taken minutes
+            if not self._is_free(address):  # check again for each: the previous one may have taken minutes
                 continue
             machine = self._leased[address] = self._make(address)
             try:
@@ -131,7 +133,7 @@ class ExternalMachinePool(Generic[S]):
         raise NoMachine("; ".join(problems) or full)
 
     async def close(self) -> None:
-        """Give all of them back."""
+        """Return all machines."""
         self._closed = True
         for machine in self._leased.values():
             await machine.destroy()

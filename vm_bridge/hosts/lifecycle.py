@@ -10,9 +10,9 @@ from vm_bridge.sandbox import Sandbox
 
 @asynccontextmanager
 async def destroy_on_failure(sandbox: Sandbox) -> AsyncIterator[None]:
-    """Start the sandbox within. Where that fails, for whatever reason, it is destroyed: nobody else knows of it.
+    """Start the sandbox inside the context. On any failure it is destroyed, because nothing else references it.
 
-    Raises NoMachine in place of what the host or the system refused, such as a full disk.
+    Raises NoMachine for errors of the host or the system, such as a full disk.
     """
     try:
         yield
@@ -24,7 +24,7 @@ async def destroy_on_failure(sandbox: Sandbox) -> AsyncIterator[None]:
 
 
 class OperationGroup:
-    """Works on one machine, which somebody else than who does them may end."""
+    """Operations on one machine, which another task may end."""
 
     def __init__(self) -> None:
         self._running: dict[asyncio.Timeout, asyncio.Event] = {}

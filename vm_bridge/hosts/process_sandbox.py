@@ -1,4 +1,4 @@
-"""One tree of processes behind walls of its own: a guest, and the desktop it is told to start."""
+"""One isolated process tree: a guest, and the desktop that it starts on request."""
 
 import asyncio
 import os
@@ -98,7 +98,7 @@ class ProcessSandbox:
 
     @classmethod
     async def spawn(cls, image: PreparedImage, folder: Path) -> Self:
-        """A guest that waits to be told to start a desktop. Raises MachineGone with what it said."""
+        """Start a guest that waits for a request to start a desktop. Raises MachineGone with its errors."""
         user = user_free()
         limits = ResourceLimits(image.manifest.cores, image.manifest.memory, image.manifest.processes)
         groups = ControlGroups.create(folder.name, limits)
@@ -117,7 +117,7 @@ class ProcessSandbox:
                     groups=groups.paths,
                     environment=image.manifest.environment,
                 )
-                # Not in a thread: who is cancelled while one runs would never hear of the process.
+                # Not in a thread: a caller cancelled meanwhile would lose the process.
                 launcher = _launch(config, folder, limits.processes, user_namespaces=image.manifest.user_namespaces)
             finally:
                 os.close(tells)
@@ -163,7 +163,7 @@ class ProcessSandbox:
         if width:
             self.screen = GuestScreen(self._memory, width, height)
         self.fence = fence
-        # From now on nobody inside can put something else in the place of the display's socket.
+        # From now on nothing inside can replace the display's socket.
         if os.geteuid() == 0:
             os.chown(self.folder / "display", 0, 0)
 
@@ -348,7 +348,7 @@ async def _connect(folder: Path, seconds: float) -> tuple[GuestLink, SharedFrame
 
 
 def _clean_up(launcher: "subprocess.Popen[bytes] | None", told: int, groups: ControlGroups, folder: Path) -> str:
-    """Leave nothing of a tree that does not come up; what it said."""
+    """Remove a tree that failed to start. Returns its errors."""
     try:
         if launcher is not None:
             launcher.kill()

@@ -30,7 +30,7 @@ DENIED_SYSCALLS = (
 )
 """Refused with EPERM, whoever calls them."""
 ALLOWED_SOCKET_FAMILIES = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK)
-"""Kinds of sockets that may be made. All others are doors to protocols that nobody uses here."""
+"""Socket families that may be created. All others lead to protocols that are unused here."""
 LAST_SOCKET_FAMILY = 45
 """AF_MCTP; higher numbers are refused together."""
 NETLINK_ROUTE = 0

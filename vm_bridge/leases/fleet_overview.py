@@ -1,4 +1,4 @@
-"""What an operator reads of the whole fleet, and sets."""
+"""An operator's view of the whole fleet, and its settings."""
 
 import itertools
 import json
@@ -65,7 +65,7 @@ class FleetOverview:
         return tuple(found)
 
     async def queue(self) -> tuple[QueueEntry, ...]:
-        """Everybody who waits, by image, in the order in which they are served."""
+        """Every waiting request, by image, in the order in which they are served."""
         found = []
         for image in await self._image_names():
             members = cast("list[str]", await self._redis.zrange(f"{KEY_PREFIX}queue:{image}", 0, -1))
@@ -117,9 +117,9 @@ class FleetOverview:
         return bool(await self._scripts.run("drain", host, int(draining)))
 
     async def mark_hosts_lost(self, lost: Iterable[tuple[str, str]]) -> None:
-        """End hosts (id, what the holders of its machines are told), all at once.
+        """End hosts, given as id and reason for their machines' holders, atomically.
 
-        A holder told of one host cannot be given a machine of another in the same call.
+        A holder notified about one host cannot get a machine of another in the same call.
         """
         await self._scripts.run("quit", *itertools.chain.from_iterable(lost))
 
@@ -156,7 +156,7 @@ def _machine_info(machine_id: str, known: dict[str, str], token: str | None, end
 
 def _machine_kind(capabilities: str) -> MachineKind | None:
     if not capabilities:
-        return None  # it is being made
+        return None  # it is being created
     known = parse_capabilities(capabilities)
     if known.width == 0:
         return "terminal"

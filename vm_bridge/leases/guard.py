@@ -78,12 +78,12 @@ class RedisScripts:
         }
 
     async def run(self, name: str, *arguments: str | int | float) -> Any:
-        """What the script answers."""
+        """The script's reply."""
         return await self._scripts[name](args=arguments)
 
 
 def parse_error(error_text: str) -> BridgeError:
-    """The error that a script's `code reason` stands for."""
+    """The error for a script's `code reason`."""
     code, _, reason = error_text.partition(" ")
     return ERRORS.get(code, BridgeError)(reason)
 

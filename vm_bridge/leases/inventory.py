@@ -1,4 +1,4 @@
-"""What a host says of its machines, and what it is told to do with them."""
+"""A host's reports about its machines, and its jobs."""
 
 import json
 import logging
@@ -22,14 +22,15 @@ REDIS_OPERATOR = "default"
 
 
 class HostJob(NamedTuple):
-    """Something for a host to do: `reset` or `drop` a machine whose lease ended, or see to an image somebody wants."""
+    """A job for a host: `reset` or `drop` a machine whose lease ended, or create machines of an image that is in
+    demand."""
 
     verb: Literal["reset", "drop", "want"]
     name: str
 
 
 class LeaseRecord(NamedTuple):
-    """Who holds a machine under which token."""
+    """The holder of a machine, and the lease's token."""
 
     token: int
     request: str
@@ -40,7 +41,7 @@ class LeaseRecord(NamedTuple):
 
 
 class MachineDescription(NamedTuple):
-    """A machine as the ledger knows it; `capabilities` are JSON."""
+    """A machine in the lease store; `capabilities` are JSON."""
 
     id: str
     image: str
@@ -49,7 +50,7 @@ class MachineDescription(NamedTuple):
 
 
 class MachineRecord(NamedTuple):
-    """What the ledger knows of a machine; `lease` is of one that somebody holds."""
+    """The lease store's record of a machine; `lease` is set while it is leased."""
 
     state: str
     lease: LeaseRecord | None
@@ -67,33 +68,33 @@ class HostInventory:
     scripts: RedisScripts
     host: str
     url: str
-    """Where the calls on its machines go."""
+    """URL for the calls on its machines."""
     secret_shared: bool = False
     """Whether this host knows the secret that signs for all hosts."""
 
     async def register(self, *, images: tuple[str, ...], capacity: int) -> frozenset[str]:
-        """Make this host known; the machines it is known to have."""
+        """Register this host. Returns the machines that it is known to have."""
         warnings = json.dumps(await self._warnings())
         return frozenset(
             await self.scripts.run("register", self.host, self.url, capacity, json.dumps(images), warnings)
         )
 
     async def _warnings(self) -> tuple[HostWarning, ...]:
-        """What this host may do beyond its own work."""
+        """Rights of this host beyond its own work."""
         try:
             redis_shared = await self.redis.acl_whoami() == REDIS_OPERATOR
-        except NoPermissionError:  # of a user of the operator's own making
+        except NoPermissionError:  # a custom user of the operator
             redis_shared = False
         except ResponseError:  # Redis before 6.0 has no users
             redis_shared = True
         return (*(("redis_shared",) if redis_shared else ()), *(("secret_shared",) if self.secret_shared else ()))
 
     async def heartbeat(self) -> bool:
-        """Say that this host lives; False when Redis has forgotten it."""
+        """Report that this host is alive. Returns False if Redis has forgotten it."""
         return bool(await self.scripts.run("beat", self.host))
 
     async def deregister(self, reason: str) -> None:
-        """This host ends with all its machines; holders are told why."""
+        """This host ends with all its machines; their holders get the reason."""
         await self.scripts.run("quit", self.host, reason)
 
     async def work(self, timeout_seconds: float) -> tuple[HostJob, ...]:
@@ -106,15 +107,15 @@ class HostInventory:
         return tuple(_parse_job(item) for item in cast("list[str]", [first[1], *more]))
 
     async def reserve_creation(self, image: str, name: str, *, urgent: bool) -> bool:
-        """Whether another machine is wanted, where `urgent` only by those who wait; it counts as coming as `name`."""
+        """Whether another machine is wanted; with `urgent`, only if requests wait. Reserves its creation as `name`."""
         return bool(await self.scripts.run("begin", self.host, image, name, int(urgent)))
 
     async def report_creation_failure(self, image: str, name: str, error: NoMachine) -> None:
-        """The machine begun as `name` could not be made; the first who waits for one is told why."""
+        """The creation reserved as `name` failed; the first waiting request gets the reason."""
         await self.scripts.run("fail", name, image, error.code, str(error))
 
     async def add_free_machine(self, sandbox: Sandbox, *, above: int, reservation: str = "") -> None:
-        """A machine is free for whoever comes next, under a token higher than `above`."""
+        """Offer a free machine, with tokens higher than `above`."""
         await self.scripts.run(
             "shelve", self.host, sandbox.id, sandbox.image, reservation, above, *self._description(sandbox)
         )
@@ -124,11 +125,11 @@ class HostInventory:
         return cast(str, await self.scripts.run("adopt", sandbox.id, *self._description(sandbox)))
 
     async def withdraw_free_machine(self, machine_id: str) -> bool:
-        """Withdraw a free machine, so that nobody can claim it; False when somebody was faster."""
+        """Withdraw a free machine from claims. Returns False if it was claimed before."""
         return bool(await self.scripts.run("take", machine_id))
 
     async def mark_lost(self, machine_id: str, reason: str) -> None:
-        """A machine is no more; who held it is told why."""
+        """A machine is lost; its holder gets the reason."""
         await self.scripts.run("lose", machine_id, reason)
 
     async def restore(self, leases: Iterable[tuple[MachineDescription, LeaseRecord]], *, ttl: float) -> frozenset[str]:
@@ -175,7 +176,7 @@ class HostInventory:
 
 
 def describe_machine(sandbox: Sandbox) -> MachineDescription:
-    """What the ledger is told of a machine."""
+    """The description of a machine for the lease store."""
     vnc_socket, capabilities = str(sandbox.vnc_socket or ""), sandbox.capabilities.model_dump_json()
     return MachineDescription(sandbox.id, sandbox.image, vnc_socket, capabilities)
 

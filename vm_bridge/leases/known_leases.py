@@ -1,4 +1,4 @@
-"""Who holds which machine of this host, as the host last read it from the ledger."""
+"""The leases of this host's machines, as last read from the lease store."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,4 +1,4 @@
-"""Who holds which machine of this host, on disk: put back where Redis loses its data while the bridge is down."""
+"""The leases of this host's machines, on disk: restored if Redis loses its data while the bridge is down."""
 
 import json
 import logging
@@ -135,7 +135,7 @@ class LeaseFile:
             if whole:
                 self._replace_file()
             else:
-                # Without O_CREAT: where somebody removed the file, a new one would lack the leases of the first line.
+                # Without O_CREAT: if the file was removed, a new one would lack the leases of the first line.
                 with open(os.open(self._path, os.O_WRONLY | os.O_APPEND), "w", encoding="utf-8") as file:
                     file.write("".join(lines))
         except OSError as error:

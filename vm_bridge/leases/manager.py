@@ -19,7 +19,7 @@ from vm_bridge.machine import Lease
 logger = logging.getLogger(__name__)
 
 CLAIM_RETRY_SECONDS = 2.0
-"""How often a waiting claim is asked again, which shows that somebody waits (seconds)."""
+"""Polling interval of a waiting claim, which also shows that its client still waits (seconds)."""
 MAX_EXPIRY_POLL_SECONDS = 0.25
 """Longest pause between two looks for leases that ended; shorter when one is known to end before (seconds)."""
 MIN_EXPIRY_POLL_SECONDS = 0.005

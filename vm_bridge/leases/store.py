@@ -1,4 +1,4 @@
-"""Who gets which machine, until when: claims, places in the queue, renewals and ends of leases."""
+"""Assigns machines: claims, places in the queue, renewals and ends of leases."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from vm_bridge.leases.guard import KEY_PREFIX, RedisScripts, parse_capabilities,
 from vm_bridge.machine import Lease
 
 HOST_SILENT_SECONDS = 5.0
-"""After so much silence of a host its idle machines are given to nobody (seconds)."""
+"""After this silence of a host, its idle machines are not leased (seconds)."""
 HOST_LOST_SECONDS = 60.0
 """And after so much all its machines count as lost."""
 
@@ -49,7 +49,7 @@ class LeaseStore:
         return given
 
     async def claim_status(self, request: str) -> Lease | QueuePosition:
-        """How a request stands; a waiter keeps its place. Raises what `claim` raised, and UnknownClaim."""
+        """Status of a request; a waiting request keeps its place. Raises the errors of `claim`, and UnknownClaim."""
         return _parse_claim(await self._scripts.run("look", request))
 
     async def mark_waiter_gone(self, request: str) -> None:
@@ -95,7 +95,7 @@ class LeaseStore:
         await self._scripts.run("release", machine_id, token)
 
     async def reclaim(self, machine_id: str, reason: str) -> bool:
-        """Take a machine from its holder, who is told why; False when nobody holds it."""
+        """Take a machine from its holder, who gets the reason. Returns False if it has no holder."""
         return bool(await self._scripts.run("reclaim", machine_id, reason))
 
     async def expire(self) -> tuple[int, float | None]:

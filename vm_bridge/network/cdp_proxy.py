@@ -41,7 +41,7 @@ BROWSER_METHODS = frozenset(
 ALLOWED_SCHEMES = ("http", "https", "about")
 NOT_ALLOWED, NOT_FOUND, FAILED = -32000, -32001, -32603
 MAX_QUEUED_MESSAGES = 4_000
-"""Messages on their way to a client; one that reads slower is let go."""
+"""Maximum queued messages of a client; a slower client is disconnected."""
 MAX_LOGGED_CHARACTERS = 4_000
 """Longest part of a message that is logged (characters)."""
 MAX_LOG_BYTES = 32 * 2**20
@@ -112,7 +112,7 @@ class CdpProxyClient:
             self._pipe.send("Target.detachFromTarget", sessionId=root)
 
     async def handle_message(self, text: str) -> None:
-        """Do what a message asks, if it may be done; the answer is among what is told."""
+        """Execute a message's command if it is allowed. The answer is queued with the other messages."""
         try:
             message = json.loads(text)
             number, method, session = int(message["id"]), str(message["method"]), str(message.get("sessionId", ""))

@@ -156,7 +156,7 @@ class EgressProxy:
     async def _exchange(
         self, client: "_HttpPeer", request: h11.Request, path: bytes, upstream: StreamPair, limit: asyncio.Timeout
     ) -> None:
-        """One request and its response, framed anew on both sides; neither is ever followed by another."""
+        """One request and its response, framed again on both sides. Connections are not reused."""
         loop = asyncio.get_running_loop()
 
         def on_bytes(size: int) -> None:
@@ -277,5 +277,5 @@ def _forwarded_headers(headers: Iterable[Header]) -> list[Header]:
 
 
 def _chunked_headers(headers: Iterable[Header]) -> list[Header]:
-    """A request's body that came in chunks goes on in chunks."""
+    """A chunked request body is forwarded in chunks."""
     return [header for header in headers if header[0] == b"transfer-encoding"]

@@ -30,7 +30,7 @@ Outcome = Literal[
     "no_oracle",
     "oracle_fails",
 ]
-"""How a task stands: it holds where its set-up passes, doing nothing scores 0 and its solution scores 1."""
+"""Status of a task: it is valid if its set-up passes, doing nothing scores 0 and its solution scores 1."""
 
 
 class TableRow(FrozenModel):
@@ -50,7 +50,7 @@ class TableRow(FrozenModel):
 async def try_tasks(
     host: Host, tasks: Sequence[FoundTask], told: Callable[[TableRow], None], image: str = APPLICATIONS_IMAGE
 ) -> list[TableRow]:
-    """A row for each task, in order; `told` hears of each when it is done. Raises NoMachine."""
+    """A row per task, in order; `told` is called with each finished row. Raises NoMachine."""
     rows = list[TableRow]()
     sandbox: Sandbox | None = None
     for found in tasks:

@@ -16,7 +16,7 @@ from vm_bridge.suites.registry import SUITES
 async def run_tasks(
     tasks: Sequence[FoundTask], settings: EvaluatorSettings, told: Callable[[TableRow], None]
 ) -> list[TableRow]:
-    """A row for each task, in order; `told` hears of each when it is done. Raises NoMachine."""
+    """A row per task, in order; `told` is called with each finished row. Raises NoMachine."""
     with tempfile.TemporaryDirectory(prefix="pilothouse-osworld-") as scratch:
         settings = replace(settings, files=_readable_copy(settings.files, Path(scratch)))
         host = LocalHost(Path(scratch, "data"), SUITES, evaluator=settings)

@@ -1,4 +1,4 @@
-"""One MP4 file of packets that somebody else encoded: playable while it grows, seekable once it is finished."""
+"""One MP4 file of encoded packets: playable while it grows, seekable once it is finished."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -44,7 +44,7 @@ class Mp4Part:
         self.size += packet.size
 
     def finish(self, at: float) -> None:
-        """Close the file; its last picture stands until `at` (seconds since the epoch)."""
+        """Close the file. Its last picture lasts until `at` (seconds since the epoch)."""
         self._file.close()
         aside = self.path.with_suffix(".tmp")
         _write_indexed(self.path, aside, Fraction(at) - Fraction(self._origin, CLOCK_RATE))

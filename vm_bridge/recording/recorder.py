@@ -1,4 +1,4 @@
-"""The recordings of a host: begun and ended by whoever holds the machine, kept until they are fetched."""
+"""The recordings of a host: started and stopped by the machine's holder, kept until they are fetched."""
 
 import logging
 import secrets
@@ -32,7 +32,7 @@ class Recorder:
         """By machine: the recording that takes its pictures."""
 
     def start(self, sandbox: Sandbox) -> Recording:
-        """Record a machine from now on; what runs already goes on. Raises UnsupportedAction without a picture."""
+        """Record a machine from now on. A running recording continues. Raises UnsupportedAction without a picture."""
         if sandbox.frames is None:
             raise UnsupportedAction("this machine has no picture to record")
         current = self._current.get(sandbox.id)

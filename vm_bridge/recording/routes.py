@@ -16,12 +16,12 @@ Number = Annotated[int, Path(ge=0, lt=1_000)]
 
 
 def recording_routes(recorder: Recorder, leased: Callable[[str, int], Awaitable[Sandbox]]) -> APIRouter:
-    """The calls, for whoever the server admits; `leased` raises MachineGone and StaleLease."""
+    """The routes, for authorised callers. `leased` raises MachineGone and StaleLease."""
     router = APIRouter(prefix="/v1")
 
     @router.post("/machines/{machine_id}/recording")
     async def start_recording(machine_id: Name, token: Token) -> Recording:
-        """Record a machine until its lease ends; what runs already goes on."""
+        """Record a machine until its lease ends; a running recording continues."""
         return recorder.start(await leased(machine_id, token))
 
     @router.delete("/machines/{machine_id}/recording")

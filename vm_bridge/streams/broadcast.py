@@ -1,4 +1,4 @@
-"""One capture and one encode of a desktop for all who watch it; none while nobody does."""
+"""One capture and one encode of a desktop for all its viewers; none without viewers."""
 
 import asyncio
 import logging
@@ -185,7 +185,7 @@ class EncodeRequest(NamedTuple):
 
     key: bool
     rate: int | None
-    """Bits per second; None: nobody takes packets."""
+    """Bits per second; None: there are no packet receivers."""
     kept: bool
     """Whether somebody takes the picture and keeps it; packets are made before the next frame is asked for."""
 
@@ -199,7 +199,7 @@ class FrameEncoder:
         self._converter = PixelConverter()
         self._encoder: H264Encoder | None = None
         self._followed = False
-        """Whether the encoder was given the last picture, so that it may be told what changed since."""
+        """Whether the encoder was given the last picture, so that it can get only the changes since."""
 
     def make(
         self, frame: Frame | None, last: av.VideoFrame | None, pts: int, encode_request: EncodeRequest
@@ -229,7 +229,7 @@ class FrameEncoder:
 
 
 class BroadcastRegistry:
-    """The broadcasts of a host, one a machine, made when they are first asked for."""
+    """The broadcasts of a host, one per machine, created on first use."""
 
     def __init__(self, *, fps: float, bitrate: int) -> None:
         self._fps = fps

@@ -66,7 +66,7 @@ def cdp_routes(admit: AdmitClient, logs: Path) -> APIRouter:
 
 
 def cdp_log_routes(logs: Path) -> APIRouter:
-    """What programs sent, for who has the secret."""
+    """Messages that programs sent, for callers with the key."""
     router = APIRouter(prefix="/v1")
 
     @router.get("/cdp/{episode}", response_class=FileResponse)

@@ -1,4 +1,4 @@
-"""Packets on their way to one who takes them in its own time; who falls behind goes on at the next key frame."""
+"""Packets for a receiver that reads at its own speed. A receiver that falls behind continues at the next key frame."""
 
 import asyncio
 from collections.abc import Callable

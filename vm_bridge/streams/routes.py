@@ -39,7 +39,7 @@ class WebRtcAnswer(FrozenModel):
 
 
 class StreamServer:
-    """Who watches the machines of this host."""
+    """The viewers of this host's machines."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class StreamServer:
         self._over: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
 
     async def end(self, machine_id: str) -> None:
-        """Let go of everyone who watches a machine: its lease ended."""
+        """Disconnect all viewers of a machine whose lease ended."""
         self._over.pop(machine_id, asyncio.Event()).set()
         await self._webrtc.end(machine_id)
 

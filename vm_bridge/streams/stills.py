@@ -63,6 +63,6 @@ def _encode_part(frame: Frame) -> bytes:
 
 
 async def _copy_next_frame(frames: AsyncIterator[Frame]) -> Frame | None:
-    """A frame of its own: while it is encoded, those who watch at a higher rate may have its memory written anew."""
+    """A copy of the frame: viewers at a higher rate may overwrite the original during encoding."""
     frame = await anext(frames, None)
     return frame and replace(frame, pixels=memoryview(bytes(frame.pixels)))

@@ -51,7 +51,7 @@ def terminal_routes(admit: AdmitViewer, web_origins: tuple[str, ...]) -> APIRout
 
 
 async def _send_frames(machine: Machine, socket: WebSocket) -> None:
-    """Send frames until the machine is gone; one that is being sent keeps the next from being asked for."""
+    """Send frames until the machine is gone. The next frame is requested only after the previous one was sent."""
     with suppress(BridgeError, WebSocketDisconnect, RuntimeError):
         async with machine.terminals.watch() as frames:
             async for frame in frames:

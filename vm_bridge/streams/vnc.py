@@ -29,7 +29,7 @@ from vm_bridge.streams.rfb import ViewOnlyFilter, ViewOnlyViolation
 from vm_bridge.streams.vnc_admission import Admission, admitted
 
 LEASE_CHECK_SECONDS = 1.0
-"""How often a connection makes sure that its lease stands (seconds)."""
+"""Interval of checks that a connection's lease is valid (seconds)."""
 HEARTBEAT_SECONDS = 15.0
 STALL_TIMEOUT_SECONDS = 5.0
 """A machine that takes nothing for so long is given up (seconds)."""

@@ -39,7 +39,7 @@ from vm_bridge.streams.rtp_sender import (
 logger = logging.getLogger(__name__)
 
 CONNECT_TIMEOUT_SECONDS = 15.0
-"""A viewer that is not connected by then is let go (seconds)."""
+"""A viewer that is not connected by then is dropped (seconds)."""
 UNREACHABLE_CANDIDATE = "a=candidate:0 1 udp 1 127.0.0.1 9 typ host\r\n"
 """The discard port: aioice gives up at once on an empty list instead of waiting to be found."""
 INTERFACE_ADDRESSES = aioice.ice.get_host_addresses
@@ -171,7 +171,7 @@ class WebRtcServer:
         return str(peer.localDescription.sdp)
 
     async def end(self, machine_id: str) -> None:
-        """Let go of everyone who watches a machine."""
+        """Disconnect all viewers of a machine."""
         self._broadcasts.forget(machine_id)
         for peer in tuple(self._peers.pop(machine_id, ())):
             await peer.close()
@@ -184,7 +184,7 @@ class WebRtcServer:
     def _follow(
         self, machine_id: str, peer: RTCPeerConnection, broadcast: Broadcast, track: PacketTrack | FrameTrack
     ) -> None:
-        """Feed the viewer once it is connected; let go of it when it leaves or never comes."""
+        """Send to the viewer once it is connected; drop it when it leaves or never connects."""
         loop = asyncio.get_running_loop()
         late = loop.call_later(CONNECT_TIMEOUT_SECONDS, lambda: self._spawn(self._close_peer(machine_id, peer)))
 

@@ -1,4 +1,5 @@
-"""Bundled tasks: what a suite must do, and what it may use. Suites run inside the bridge; nobody else imports them."""
+"""Bundled tasks: the interface of suites, and what they may use. Suites run inside the bridge; nothing else imports
+them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -53,7 +53,7 @@ def is_executable(path: str) -> Check:
 
 
 def answer_is(*wanted: str) -> Check:
-    """The answer holds one of these as a word of its own, whatever its case and what stands around it."""
+    """The answer contains one of these as a separate word, in any case and with any surroundings."""
     accepted = {one.casefold() for one in wanted}
 
     async def fault(environment: SandboxEnvironment, answer: str) -> str:

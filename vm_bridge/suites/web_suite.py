@@ -35,7 +35,7 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class TaskProgress:
-    """How a game stands."""
+    """Progress of a game."""
 
     score: float | None = None
     level: int | None = None
@@ -66,7 +66,7 @@ class WebSuite(BundledTasks, Protocol):
         ...
 
     async def progress(self, task: Task, session: Session) -> TaskProgress:
-        """How it stands now. Raises ScriptFailed; VerifierFailed where what judges it is broken itself."""
+        """Current progress. Raises ScriptFailed, and VerifierFailed if the verifier itself is broken."""
         ...
 
     async def judge(self, task: Task, session: Session, answer: str) -> Verdict:

@@ -1,4 +1,4 @@
-"""How each model family writes screens and actions: one file a family, found by its name."""
+"""The screens and actions of each model family: one file per family, found by its name."""
 
 import pkgutil
 from functools import cache

@@ -48,7 +48,7 @@ _HEAD = re.compile(r'\{\s*"(?:thoughts?|reasoning|action|name|kind|function|argu
 _LABELS = re.compile(r"\A\s*Thought\s*[:：]\s*|(?:\A|(?<=\n))[ \t]*Action\s*[:：]\s*\Z")
 _SINGLE_QUOTES = re.compile(r"\{\s*'\w+'\s*:")
 _SEPARATOR = re.compile(r"(?:[\s,]|</?tool_call>|```(?:json)?)*")
-"""What may stand between two actions of one reply."""
+"""Text that is allowed between two actions of one reply."""
 
 
 @dataclass(frozen=True)

@@ -220,7 +220,7 @@ def _unescaped(text: str) -> str:
 
 
 def _value(text: str) -> str:
-    """A value between its tags; one of several lines stands on lines of its own."""
+    """A value between its tags; a value of several lines is on lines of its own."""
     return f"\n{_escaped(text)}\n" if "\n" in text else _escaped(text)
 
 

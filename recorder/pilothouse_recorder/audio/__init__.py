@@ -1,1 +1,1 @@
-"""Sound of the microphone on the recorder's time line."""
+"""Records the microphone on the recorder's timeline."""

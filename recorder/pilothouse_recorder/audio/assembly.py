@@ -1,4 +1,4 @@
-"""Blocks of sound become chunks with monotonic times. Lost samples become explicit gaps. No device is needed here."""
+"""Turns blocks of sound into chunks with monotonic times. Lost samples become explicit gaps. Needs no device."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -7,22 +7,24 @@ from statistics import median
 from ..clocks import MS, SECOND
 
 RATE = 16_000
-"""Samples of a second: signed 16 bits, little-endian, one channel."""
+"""Samples per second: signed 16 bits, little-endian, one channel."""
 SAMPLE_BYTES = 2
 SAMPLE_NS = SECOND // RATE
 BLOCKS_PER_CHUNK = 5
 WINDOW_BLOCKS = 50
-"""Blocks that decide on a time together. The clock of a sound card drifts by about a millisecond in that time."""
+"""Number of blocks that decide on a time together. A sound card's clock drifts by about a millisecond in that time."""
 LATENCY_BLOCKS = 300
 JUMP_NS = 50 * MS
-"""Blocks that all come later than this lack samples before them. Late ones of a busy computer catch up."""
+"""If `JUMP_BLOCKS` blocks in a row all come later than this, samples before them were lost. Late blocks of a busy
+computer catch up.
+"""
 JUMP_BLOCKS = 3
 FLAT_NS = 20 * MS
 
 
 @dataclass(frozen=True)
 class Block:
-    """Samples as they were read. The one after the last was captured `latency_ns` before `read_ns`."""
+    """Samples as they were read. The sample after the last one was captured `latency_ns` before `read_ns`."""
 
     samples: bytes
     read_ns: int
@@ -39,7 +41,7 @@ class Chunk:
 
     @property
     def duration_ns(self) -> int:
-        """How long it lasts by the sample rate."""
+        """Duration by the sample rate."""
         return len(self.samples) // SAMPLE_BYTES * SAMPLE_NS
 
 
@@ -53,9 +55,12 @@ class Loss:
 
 
 class ChunkAssembler:
-    """Gives every chunk a time. A block is never read before it was captured, so the one that came soonest after its
-    capture decides; the server says how long that took. The latency of a single block is not used: after a loss it
-    is wrong by the length of the loss for seconds."""
+    """Assigns a time to every chunk.
+
+    A block is never read before it was captured, so the block that arrived soonest after its capture decides. The
+    server reports how long that took. The latency of a single block is not used: after a loss it is wrong by the length
+    of the loss for seconds.
+    """
 
     def __init__(self) -> None:
         self._offsets: deque[int] = deque(maxlen=WINDOW_BLOCKS)
@@ -65,7 +70,7 @@ class ChunkAssembler:
         self._late: list[int] = []
 
     def add(self, block: Block) -> list[Chunk | Loss]:
-        """Take the next block. Returns what is complete, in order."""
+        """Take the next block. Returns the completed chunks and losses, in order."""
         self._end += len(block.samples) // SAMPLE_BYTES
         self._blocks.append(block.samples)
         offset = block.read_ns - self._end * SAMPLE_NS
@@ -81,7 +86,7 @@ class ChunkAssembler:
         return self.flush() if len(self._blocks) >= BLOCKS_PER_CHUNK else []
 
     def flush(self) -> list[Chunk | Loss]:
-        """What was read and is no whole chunk yet."""
+        """Return the samples that do not fill a whole chunk yet."""
         if not self._blocks or not self._offsets:
             return []
         chunk = self._chunk(b"".join(self._blocks))
@@ -89,7 +94,7 @@ class ChunkAssembler:
         return [chunk]
 
     def _restart(self) -> list[Chunk | Loss]:
-        """The blocks that came late belong to a new count of samples; what is between is lost."""
+        """Start a new sample count at the late blocks; the samples in between are lost."""
         count = len(self._late)
         late, self._blocks = self._blocks[-count:], self._blocks[:-count]
         before = self._chunk(b"".join(self._blocks))

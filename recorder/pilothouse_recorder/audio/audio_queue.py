@@ -7,11 +7,11 @@ from .assembly import RATE, SAMPLE_BYTES
 from .block_input import BLOCK_BYTES, BUFFERS, OK, BlockCalls, BlockInput
 
 BUSY = 560_492_391
-"""`!hog`: another program holds the device alone."""
+"""`!hog`: another program has exclusive use of the device."""
 
 
 class QueueCalls(BlockCalls, Protocol):
-    """What is asked of AudioToolbox; `MacQueues` asks it."""
+    """The calls to AudioToolbox; `MacQueues` implements them."""
 
     def open(self, source: str) -> int:
         """Start a queue of 16 bits, 16 kHz, one channel, on the device with this UID. Returns an OSStatus."""
@@ -50,7 +50,7 @@ if sys.platform == "darwin":
         _fields_ = [("capacity", ctypes.c_uint32), ("data", ctypes.c_void_p), ("size", ctypes.c_uint32)]
 
     class MacQueues:
-        """An audio queue whose callback hands on its buffers."""
+        """An audio queue whose callback passes on its buffers."""
 
         def __init__(self) -> None:
             self._toolbox, self._foundation = ctypes.CDLL(TOOLBOX), ctypes.CDLL(FOUNDATION)
@@ -74,7 +74,7 @@ if sys.platform == "darwin":
             self._callback = CALLBACK(self._receive)
 
         def open(self, source: str) -> int:
-            """Start a queue; an OSStatus."""
+            """Start a queue. Returns an OSStatus."""
             kind = _Format(RATE, LINEAR_PCM, SIGNED_PACKED, SAMPLE_BYTES, 1, SAMPLE_BYTES, 1, 8 * SAMPLE_BYTES, 0)
             code = self._toolbox.AudioQueueNewInput(
                 *(ctypes.byref(kind), self._callback, None, None, None, 0, ctypes.byref(self._queue))

@@ -1,4 +1,4 @@
-"""What the microphones of Windows and macOS have in common: a device that fills buffers of 0.1 s."""
+"""Base of the Windows and macOS microphones: a device that fills buffers of 0.1 s."""
 
 from typing import Protocol
 
@@ -9,24 +9,25 @@ from .assembly import RATE, SAMPLE_BYTES, Block
 BLOCK_BYTES = RATE // 10 * SAMPLE_BYTES
 BUFFERS = 8
 GONE_SECONDS = 2.0
-"""A device that gives nothing for so long was taken away: neither system says so."""
+"""A device that delivers nothing for this long was unplugged: neither system reports that."""
 OK = 0
-"""Of MMSYSERR and of OSStatus."""
+"""Success code of both MMSYSERR and OSStatus."""
 
 
 class BlockCalls(Protocol):
-    """What is asked of a system whose device is open."""
+    """The calls to a system whose device is open."""
 
     def take(self, seconds: float) -> bytes | None:
-        """Wait for a full buffer; None where none was filled in time."""
+        """Wait for a full buffer. Returns None if none was filled in time."""
 
     def close(self) -> None:
         """Stop and release the device."""
 
 
 class BlockInput:
-    """An open microphone, by the `code` that opening it gave; `busy` is the code of a device that another program holds
-    alone.
+    """An open microphone.
+
+    `code` is the result of opening the device. `busy` is the code of a device that another program uses exclusively.
 
     Raises RecorderError with `no_microphone` or `microphone_busy`.
     """
@@ -39,7 +40,7 @@ class BlockInput:
             raise RecorderError("no_microphone", f"The microphone does not open ({code_name} {code}).")
 
     def read(self) -> Block:
-        """Wait for the next 0.1 s. Raises RecorderError with `no_microphone` once the device has gone."""
+        """Wait for the next 0.1 s. Raises RecorderError with `no_microphone` once the device is gone."""
         samples = self._calls.take(GONE_SECONDS)
         if samples is None:
             raise RecorderError("no_microphone", "The microphone has gone.")

@@ -1,4 +1,4 @@
-"""Reads a microphone in a thread of its own, and opens it again after it had gone."""
+"""Reads a microphone in its own thread, and reopens the microphone after it was unplugged."""
 
 import queue
 import threading
@@ -16,11 +16,11 @@ RETRY_SECONDS = 1.0
 JOIN_SECONDS = 2.0
 FULL_SCALE = 32_768
 SILENCE_DB, QUIET_DB = -96.0, -45.0
-"""No sound at all; the most that a person who says nothing makes."""
+"""Peak level of no sound at all, and the highest peak level when the person is silent."""
 
 
 class VoiceCapture:
-    """Sound as it comes. Raises RecorderError with `no_microphone` where there is none at the start."""
+    """Sound as it arrives. Raises RecorderError with `no_microphone` if there is none at the start."""
 
     def __init__(self, source: str = "", open_source: Callable[[str], Source] = open_microphone) -> None:
         self._source, self._open_source = source, open_source
@@ -28,7 +28,7 @@ class VoiceCapture:
         self._ready: queue.SimpleQueue[Chunk | Loss] = queue.SimpleQueue()
         self._ended = threading.Event()
         self.present = True
-        """Whether the microphone is there now."""
+        """Whether the microphone is connected now."""
         self._thread = threading.Thread(target=self._run, name="voice", daemon=True)
         self._thread.start()
 
@@ -36,14 +36,14 @@ class VoiceCapture:
         return self._open_source(self._source)
 
     def take(self) -> list[Chunk | Loss]:
-        """What became complete since the last call, in order."""
+        """Chunks and losses completed since the last call, in order."""
         taken: list[Chunk | Loss] = []
         while not self._ready.empty():
             taken.append(self._ready.get())
         return taken
 
     def close(self) -> None:
-        """End. What was read is ready to be taken."""
+        """Stop. `take` still returns what was read."""
         self._ended.set()
         self._thread.join(JOIN_SECONDS)
 
@@ -62,7 +62,7 @@ class VoiceCapture:
             gone_ns, self.present = now_ns(), False
 
     def _read(self, source: Source) -> None:
-        """Until the end, or until the microphone has gone."""
+        """Read until closed, or until the microphone is gone."""
         assembler = ChunkAssembler()
         try:
             while not self._ended.is_set():
@@ -83,7 +83,8 @@ def peak_db(samples: bytes) -> float:
 
 
 def check_microphone(source: str, seconds: float) -> dict[str, Any]:
-    """Listen for a moment: how loud it is, and whether anything is heard. Raises RecorderError with `no_microphone`."""
+    """Listen for a moment. Reports the level and whether anything is heard. Raises RecorderError with
+    `no_microphone`."""
     microphone = open_microphone(source)
     try:
         blocks = [microphone.read() for _ in range(max(1, round(seconds * 10)))]

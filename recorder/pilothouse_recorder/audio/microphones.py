@@ -1,4 +1,4 @@
-"""Opens a microphone with what the system has: PulseAudio, waveIn of Windows, or audio queues of macOS."""
+"""Opens a microphone with the system's API: PulseAudio, waveIn on Windows, or audio queues on macOS."""
 
 import sys
 from typing import Protocol
@@ -7,7 +7,7 @@ from .assembly import Block
 
 
 class Source(Protocol):
-    """What blocks of sound come from."""
+    """A source of blocks of sound."""
 
     def read(self) -> Block:
         """Wait for the next block. Raises RecorderError with `no_microphone`."""
@@ -17,8 +17,11 @@ class Source(Protocol):
 
 
 def open_microphone(source: str = "") -> Source:
-    """The microphone of this name; empty: the default one. Raises RecorderError with `no_microphone`, `microphone_busy`
-    where another program holds it alone, and `permission_missing`."""
+    """Open the microphone with this name; empty means the default one.
+
+    Raises RecorderError with `no_microphone`, `permission_missing`, or `microphone_busy` if another program uses it
+    exclusively.
+    """
     if sys.platform == "win32":
         from .wave_in import WaveInput, WindowsWaves
 

@@ -1,4 +1,4 @@
-"""A microphone of PulseAudio, or of PipeWire in its place: libpulse-simple by ctypes."""
+"""A microphone through PulseAudio, or PipeWire in its place: libpulse-simple by ctypes."""
 
 import ctypes
 
@@ -45,7 +45,7 @@ class Microphone:
         self._buffer = ctypes.create_string_buffer(BLOCK_SAMPLES * SAMPLE_BYTES)
 
     def read(self) -> Block:
-        """Wait for the next 0.1 s. Raises RecorderError with `no_microphone` once it has gone."""
+        """Wait for the next 0.1 s. Raises RecorderError with `no_microphone` once it is gone."""
         if self._library.pa_simple_read(self._stream, self._buffer, len(self._buffer), ctypes.byref(self._error)) < 0:
             raise self._failure("The microphone has gone")
         latency = self._library.pa_simple_get_latency(self._stream, ctypes.byref(self._error))

@@ -10,21 +10,21 @@ from .block_input import BLOCK_BYTES, BUFFERS, OK, BlockCalls, BlockInput
 
 DEFAULT_DEVICE = -1
 BAD_DEVICE, BUSY, NO_DRIVER = 2, 4, 6
-"""Of MMSYSERR."""
+"""Codes of MMSYSERR."""
 
 
 class WaveCalls(BlockCalls, Protocol):
-    """What is asked of winmm; `WindowsWaves` asks it."""
+    """The calls to winmm; `WindowsWaves` implements them."""
 
     def names(self) -> list[str]:
-        """The names of the microphones, by number."""
+        """Names of the microphones, indexed by device number."""
 
     def open(self, device: int) -> int:
         """Open a device for samples of 16 bits, 16 kHz, one channel, and start it. Returns a code of MMSYSERR."""
 
 
 class WaveInput(BlockInput):
-    """An open microphone. `source` is how its name begins; empty: the default one.
+    """An open microphone. `source` is the start of its name; empty means the default one.
 
     Raises RecorderError as BlockInput does.
     """
@@ -86,7 +86,7 @@ if sys.platform == "win32":
         ]
 
     class WindowsWaves:
-        """winmm, with a ring of buffers."""
+        """winmm with a ring of buffers."""
 
         def __init__(self) -> None:
             self._winmm, self._kernel = ctypes.WinDLL("winmm"), ctypes.WinDLL("kernel32")
@@ -117,7 +117,7 @@ if sys.platform == "win32":
             return found
 
         def open(self, device: int) -> int:
-            """Open and start; a code of MMSYSERR."""
+            """Open and start. Returns an MMSYSERR code."""
             kind = _Format(PCM, 1, RATE, RATE * SAMPLE_BYTES, SAMPLE_BYTES, 8 * SAMPLE_BYTES, 0)
             self._event = self._kernel.CreateEventW(None, False, False, None)
             code = self._winmm.waveInOpen(

@@ -1,1 +1,1 @@
-"""A small client of D-Bus on Linux: method calls, signals, and objects of one's own. No library is needed for it."""
+"""A small D-Bus client for Linux: method calls, signals and exported objects. It needs no library."""

@@ -19,11 +19,13 @@ MAX_WAITING = 10_000
 UNKNOWN_METHOD = "org.freedesktop.DBus.Error.UnknownMethod"
 
 Handler = Callable[[Message], tuple[str, tuple[Any, ...]] | None]
-"""Answers a call with the signature and the values of the reply; None: there is no such method."""
+"""Answers a call with the signature and values of the reply, or None if there is no such method."""
 
 
 class DBusError(OSError):
-    """The bus or another program does not answer as it should. `name` is the error's, empty where there is none."""
+    """The bus or another program returned an error or broke the protocol. `name` is the error's name, empty if it has
+    none.
+    """
 
     def __init__(self, message: str, name: str = "") -> None:
         super().__init__(message)
@@ -31,7 +33,7 @@ class DBusError(OSError):
 
 
 def session_address() -> str:
-    """The address of the session's bus. Raises DBusError where there is none."""
+    """The address of the session bus. Raises DBusError if there is none."""
     if address := os.environ.get(SESSION_BUS, ""):
         return address
     path = f"{os.environ.get('XDG_RUNTIME_DIR', '')}/bus"
@@ -58,7 +60,7 @@ class Connection:
             raise
 
     def fileno(self) -> int:
-        """Readable when a message came."""
+        """File descriptor that is readable when a message arrives."""
         return self._socket.fileno()
 
     def close(self) -> None:
@@ -75,8 +77,11 @@ class Connection:
         *values: Any,
         seconds: float = START_SECONDS,
     ) -> tuple[Any, ...]:
-        """Call a method; the values of its reply. Raises DBusError, with `timeout` as its name where no reply came in
-        time. What comes meanwhile waits for `process`."""
+        """Call a method. Returns the values of its reply.
+
+        Raises DBusError, with `timeout` as its name if no reply arrives in time. Other messages that arrive meanwhile
+        wait for `process`.
+        """
         serial = self._send(Message(CALL, path, interface, member, "", 0, destination, "", signature, values))
         ends = time.monotonic() + seconds
         while True:
@@ -96,11 +101,11 @@ class Connection:
         return self.call(destination, path, properties, "Get", "ss", interface, name, seconds=seconds)[0]
 
     def emit(self, path: str, interface: str, member: str, signature: str = "", *values: Any) -> None:
-        """Send a signal to whoever listens."""
+        """Send a signal to all listeners."""
         self._send(Message(SIGNAL, path, interface, member, signature=signature, body=values))
 
     def process(self, seconds: float = 0.0) -> list[Message]:
-        """Answer calls and return signals, those that wait and those that come within a time."""
+        """Answer calls and return signals that wait or arrive within `seconds`."""
         if not self._waiting and (message := self._read(time.monotonic() + seconds)) is not None:
             self._waiting.append(message)
         while (message := self._read(0.0)) is not None:
@@ -137,7 +142,7 @@ class Connection:
         return self._serial
 
     def _read(self, ends: float) -> Message | None:
-        """The next message; None where none came in time."""
+        """The next message, or None if none arrives in time."""
         while True:
             if len(self._received) >= HEADER_BYTES:
                 try:
@@ -174,7 +179,7 @@ class Connection:
 
 
 def _connect(address: str) -> socket.socket:
-    """A socket to the first of the addresses that answers."""
+    """Connect a socket to the first address that answers."""
     for one in address.split(";"):
         kind, _, rest = one.partition(":")
         options = {name: unquote(value) for name, _, value in (pair.partition("=") for pair in rest.split(","))}

@@ -1,5 +1,7 @@
-"""An icon in the tray with a menu: StatusNotifierItem and com.canonical.dbusmenu, as KDE, GNOME with its extension and
-most panels take them."""
+"""An icon in the tray with a menu: StatusNotifierItem and com.canonical.dbusmenu.
+
+KDE, GNOME with its extension, and most panels support them.
+"""
 
 import os
 from collections.abc import Mapping
@@ -24,7 +26,7 @@ Answer = tuple[str, tuple[Any, ...]]
 
 
 def open_status_item(title: str, look: Look, choose: Choose) -> "StatusItem":
-    """The icon on the session's bus. Raises RecorderError with `no_tray` where the desktop has none."""
+    """Create the icon on the session bus. Raises RecorderError with `no_tray` if the desktop has none."""
     try:
         bus = Connection(session_address())
     except DBusError as error:
@@ -41,12 +43,12 @@ def _no_tray(error: DBusError) -> RecorderError:
 
 
 class StatusItem:
-    """The icon. Raises RecorderError with `no_tray` where the desktop has no tray.
+    """The icon. Raises RecorderError with `no_tray` if the desktop has no tray.
 
     Args:
-        bus: The session's bus; the item uses it alone, and closes it.
+        bus: The session bus. Only the item uses it, and the item closes it.
         title: The program's name.
-        look: What it shows first.
+        look: The initial look.
         choose: Called with the name of the entry that was chosen.
     """
 
@@ -64,7 +66,7 @@ class StatusItem:
         self._register()
 
     def show(self, look: Look) -> None:
-        """Show something else."""
+        """Change what the icon shows."""
         if look == self._look:
             return
         entries_changed = look.entries != self._look.entries
@@ -80,7 +82,7 @@ class StatusItem:
             raise _no_tray(error) from None
 
     def process(self, seconds: float) -> None:
-        """Answer what the tray asks for, for at most this time. Raises RecorderError where the bus has gone."""
+        """Answer the tray's requests for at most `seconds`. Raises RecorderError once the bus is gone."""
         try:
             for signal in self._bus.process(seconds):
                 if signal.member == "NameOwnerChanged" and signal.body[:1] == (WATCHER,) and signal.body[2]:
@@ -169,7 +171,7 @@ class StatusItem:
             self._choose(entry.name)
 
     def _layout(self, parent: int, depth: int) -> tuple[int, dict[str, Variant], list[Variant]]:
-        """An entry with those below it: `depth` levels of them, all where it is negative."""
+        """An entry with `depth` levels of entries below it; all levels if `depth` is negative."""
         entry = self._entries.get(parent, MenuEntry(""))
         below = [] if depth == 0 else _below(self._entries, parent)
         parts = [Variant("(ia{sv}av)", self._layout(one, depth - 1)) for one in below]
@@ -178,7 +180,7 @@ class StatusItem:
 
 
 def _below(numbered: Mapping[int, MenuEntry], parent: int) -> list[int]:
-    """The numbers of what stands in an entry."""
+    """The numbers of the entries in a submenu."""
     found: list[int] = []
     number = parent + 1
     for entry in numbered[parent].entries if parent in numbered else ():

@@ -1,5 +1,7 @@
-"""Values and messages of D-Bus as bytes (D-Bus specification, "Message protocol"). Little-endian is written; both are
-read. Unix descriptors are not passed."""
+"""Encodes and decodes D-Bus values and messages (D-Bus specification, "Message protocol").
+
+Writes little-endian; reads both byte orders. File descriptors are not passed.
+"""
 
 import struct
 from collections.abc import Sequence
@@ -12,7 +14,7 @@ PATH, INTERFACE, MEMBER, ERROR_NAME, REPLY_SERIAL, DESTINATION, SENDER, SIGNATUR
 FIELDS = {PATH: "o", INTERFACE: "s", MEMBER: "s", ERROR_NAME: "s", REPLY_SERIAL: "u", DESTINATION: "s", SIGNATURE: "g"}
 HEADER_BYTES = 16
 MAX_MESSAGE = 1 << 24
-"""A message of a program that asks for more is not read."""
+"""Larger messages are not read."""
 MAX_DEPTH = 64
 NUMBERS = {"y": "B", "n": "h", "q": "H", "i": "i", "u": "I", "x": "q", "t": "Q", "d": "d"}
 ALIGNMENTS = {
@@ -25,7 +27,7 @@ STRUCT_ALIGNMENT = 8
 
 
 class WireError(Exception):
-    """These bytes are no message, or no value of the type."""
+    """These bytes are not a message, or not a value of the type."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Message:
-    """A message. Fields that it lacks are empty."""
+    """A message. Absent fields are empty."""
 
     type: int
     path: str = ""
@@ -79,7 +81,9 @@ def _end_of_type(signature: str, place: int, depth: int) -> int:
 
 
 def _end_of_structure(signature: str, place: int, depth: int) -> int:
-    """A structure has at least one type; a pair of a dictionary has two, the first of which is a single value."""
+    """Checks a structure or a dictionary entry. A structure has at least one type. A dictionary entry has two, the
+    first of which is a basic type.
+    """
     closing = ")" if signature[place] == "(" else "}"
     count, place, first = 0, place + 1, signature[place + 1 : place + 2]
     while place < len(signature) and signature[place] != closing:
@@ -147,7 +151,7 @@ class Writer:
 
 
 class Reader:
-    """Takes values from a message. Raises WireError where it holds others."""
+    """Reads values from a message. Raises WireError if their types do not match."""
 
     def __init__(self, data: bytes, order: str = "<", place: int = 0) -> None:
         self._data, self._order, self.place = data, order, place
@@ -233,7 +237,7 @@ def encode(message: Message) -> bytes:
 
 
 def message_size(head: bytes) -> int:
-    """How many bytes a message has, by its first 16. Raises WireError."""
+    """The size of a message in bytes, from its first 16. Raises WireError."""
     order = {ord("l"): "<", ord("B"): ">"}.get(head[0])
     if order is None:
         raise WireError("no message begins here")
@@ -245,7 +249,7 @@ def message_size(head: bytes) -> int:
 
 
 def decode(data: bytes) -> Message:
-    """A message of whole bytes. Raises WireError."""
+    """Decode one complete message. Raises WireError."""
     order = "<" if data[0] == ord("l") else ">"
     reader = Reader(data, order)
     _, kind, flags, _, _, serial, fields = reader.read_all("yyyyuua(yv)")

@@ -1,3 +1,5 @@
-"""macOS: input by an event tap, pictures by Core Graphics, elements by Accessibility. Only `system`, `event_tap`,
-`foundation`, `accessibility`, `objective_c`, `menu_bar` and `audio.audio_queue` call macOS; the rest runs
-everywhere."""
+"""The macOS adapter: input from an event tap, pictures from Core Graphics, elements from Accessibility.
+
+Only `system`, `event_tap`, `foundation`, `accessibility`, `objective_c`, `menu_bar` and `audio.audio_queue` call macOS.
+The other modules run everywhere.
+"""

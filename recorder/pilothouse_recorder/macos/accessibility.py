@@ -1,4 +1,4 @@
-"""Accessibility by ctypes: the element at a point and the one with the focus."""
+"""Accessibility by ctypes: the element at a point and the focused element."""
 
 import ctypes
 import sys
@@ -17,7 +17,7 @@ class _Pair(ctypes.Structure):
 
 
 class Accessibility:
-    """Asks the program under a point; programs that do not answer in 50 ms have no elements."""
+    """Queries the program at a point. A program that does not answer in 50 ms has no elements."""
 
     def __init__(self) -> None:
         self._services = services = framework("ApplicationServices")
@@ -34,7 +34,7 @@ class Accessibility:
         services.AXUIElementSetMessagingTimeout(self._all, TIMEOUT_SECONDS)
 
     def is_trusted(self) -> bool:
-        """Whether the person allows it."""
+        """Whether the person has granted the permission."""
         return bool(self._services.AXIsProcessTrusted())
 
     def element_at(self, x: float, y: float) -> ElementRecord | None:
@@ -49,7 +49,7 @@ class Accessibility:
         return None if not element else self._read(element)
 
     def _read(self, element: int) -> ElementRecord:
-        """What it is; lets go of it."""
+        """Read the element's attributes, then release it."""
         try:
             name = self._text(element, "AXTitle") or self._text(element, "AXDescription")
             return ElementRecord(

@@ -1,4 +1,4 @@
-"""What the adapter asks macOS for. `system.MacSystem` asks it; tests answer with recorded values."""
+"""The calls to macOS. `system.MacSystem` implements them; tests answer with recorded values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,18 +23,18 @@ class TapRecord:
     y: float
     button: int = 0
     lines: int = 0
-    """Turned upwards."""
+    """Positive is up."""
     columns: int = 0
-    """Turned to the left."""
+    """Positive is left."""
     keycode: int = 0
     text: str = ""
     target_pid: int = 0
-    """The process that it goes to; 0 where macOS does not tell."""
+    """The process that receives it; 0 if macOS does not report it."""
 
 
 @dataclass(frozen=True)
 class DisplayPicture:
-    """The pixels of one display: rows of blue, green, red and one more byte, each row `stride` bytes long."""
+    """The pixels of one display: rows of blue, green, red and a fourth byte, each row `stride` bytes long."""
 
     pixels: bytes
     width: int
@@ -53,23 +53,25 @@ class ElementRecord:
 
 
 class MacCalls(Protocol):
-    """One method for each question."""
+    """One method per call."""
 
     def missing_permissions(self) -> Sequence[str]:
-        """What the person has not allowed yet: `input_monitoring`, `screen_recording`, `accessibility`. Asks for it,
-        which shows the system's own dialog once."""
+        """Permissions that the person has not granted yet: `input_monitoring`, `screen_recording`, `accessibility`.
+
+        Requests them, which shows the system's own dialog once.
+        """
 
     def start(self) -> None:
-        """Begin to listen to events. Raises RecorderError with `no_input`."""
+        """Start listening to events. Raises RecorderError with `no_input`."""
 
     def take_events(self) -> list[TapRecord]:
         """Events since the last call, in order."""
 
     def tap_alive(self) -> bool:
-        """Whether the thread of the tap runs."""
+        """Whether the tap's thread runs."""
 
     def interruptions(self) -> int:
-        """How often macOS had switched the tap off; it was switched on again."""
+        """Number of times that macOS switched the tap off; each time it was switched on again."""
 
     def ticks_to_ns(self) -> tuple[int, int]:
         """Numerator and denominator from units of mach_absolute_time to nanoseconds."""
@@ -78,22 +80,22 @@ class MacCalls(Protocol):
         """The windows on the screen, the topmost first: CGWindowListCopyWindowInfo as a property list."""
 
     def displays(self) -> Sequence[Monitor]:
-        """The displays in points, with the pixels of each point."""
+        """The displays in points, with the pixels per point."""
 
     def capture(self, display: int) -> DisplayPicture | None:
-        """The picture of a display, by its place in `displays`."""
+        """The picture of a display, by its index in `displays`."""
 
     def secure_input(self) -> bool:
-        """Whether a program has secure input on, as password fields do: keys reach nobody else."""
+        """Whether a program has enabled secure input, as password fields do: no other program receives the keys."""
 
     def element_at(self, x: float, y: float) -> ElementRecord | None:
-        """The element at a point; answers within 50 ms; only on one thread."""
+        """The element at a point. Answers within 50 ms. Call it from one thread only."""
 
     def focused_element(self) -> ElementRecord | None:
-        """The element with the focus; only on the same thread."""
+        """The focused element. Call it from the same thread as `element_at`."""
 
     def suspended_ns(self) -> int:
-        """How long this computer slept since it started."""
+        """Time that this computer slept since it started."""
 
     def close(self) -> None:
-        """End the tap."""
+        """Close the tap."""

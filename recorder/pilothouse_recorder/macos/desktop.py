@@ -1,4 +1,4 @@
-"""The recorder's port for macOS."""
+"""Implements the desktop interface for macOS."""
 
 import plistlib
 import select
@@ -23,9 +23,9 @@ PERMISSIONS = {
     "screen_recording": "Screen & System Audio Recording",
     "accessibility": "Accessibility",
 }
-"""As System Settings, Privacy & Security, calls them."""
+"""Names of the permissions in System Settings, Privacy & Security."""
 NORMAL_LAYER = 0
-"""Of windows that are no menu, dock or wallpaper."""
+"""Layer of windows that are not menus, the Dock or the wallpaper."""
 PASSWORD_SUBROLE = "AXSecureTextField"  # noqa: S105 (a role, no password)
 ROLES = {
     "AXButton": "button",
@@ -49,8 +49,9 @@ ROLES = {
 
 
 class MacDesktop:
-    """The desktop of a person who is signed in to macOS. Raises RecorderError with `permission_missing`, which names
-    what the person has to allow."""
+    """The desktop of a person signed in to macOS. Raises RecorderError with `permission_missing`, which names the
+    permissions that are missing.
+    """
 
     def __init__(self, calls: MacCalls) -> None:
         if missing := calls.missing_permissions():
@@ -81,28 +82,29 @@ class MacDesktop:
 
     @property
     def windows(self) -> Sequence[WindowInfo]:
-        """The windows as of the last `sync`. Their class is the application's name."""
+        """The windows as of the last `sync`. The application's name is their class."""
         return self._windows
 
     @property
     def flashes(self) -> int:
-        """How often macOS had switched the tap off: what happened then is not known. A window that came and went
-        between two looks at the list is not noticed."""
+        """Number of times that macOS switched the tap off: what happened then is unknown. A window that appears and
+        disappears between two checks goes unnoticed.
+        """
         return self._calls.interruptions()
 
     @property
     def application(self) -> str:
-        """The name of the application in front."""
+        """The name of the frontmost application."""
         found = self._front
         return str(found.get("kCGWindowOwnerName", "")).lower() if found is not None else ""
 
     @property
     def time_error_ns(self) -> int:
-        """How far the time of an input may be from the true one."""
+        """Largest error of an input's time."""
         return ERROR_NS
 
     def sync(self) -> None:
-        """Look at the windows and displays."""
+        """Update the windows and displays."""
         layout = Layout(self._calls.displays())
         raw = tuple(plistlib.loads(self._calls.windows()))
         if {one["kCGWindowNumber"] for one in raw} != {one["kCGWindowNumber"] for one in self._raw}:
@@ -123,11 +125,11 @@ class MacDesktop:
         ]
 
     def take_damage(self) -> bool:
-        """macOS tells of no drawing here: a picture is compared with the one before."""
+        """macOS does not report drawing here, so each picture is compared with the previous one."""
         return True
 
     def grab(self) -> Picture | None:
-        """All displays; None where one of them cannot be read now."""
+        """All displays, or None if one of them cannot be read now."""
         layout = self._layout
         pictures = [self._calls.capture(place) for place in range(len(layout.monitors))]
         found = [one for one in pictures if one is not None]
@@ -145,24 +147,24 @@ class MacDesktop:
         return self._calls.secure_input() or self._elements.password_focused
 
     def describe_element(self, event: Event) -> None:
-        """Ask for the element in the background."""
+        """Request the element in the background."""
         found = self._window_at(event.data["x"], event.data["y"])
         if found is not None:
             self._elements.describe(event, int(found.get("kCGWindowOwnerPID", 0)))
 
     def sample_clock(self) -> None:
-        """Events have the recorder's own clock."""
+        """Does nothing: events use the recorder's own clock."""
 
     def suspended_ns(self) -> int:
         """How long this computer slept."""
         return self._calls.suspended_ns()
 
     def wait(self, control: int, seconds: float) -> None:
-        """Until a command came, or some time passed."""
+        """Wait until a command arrives or `seconds` pass."""
         select.select([control], [], [], seconds)
 
     def close(self) -> None:
-        """End the tap."""
+        """Close the tap."""
         self._elements.close()
         self._calls.close()
 
@@ -191,7 +193,7 @@ class MacDesktop:
 
 
 class AccessibilityFinder:
-    """Elements by Accessibility, which answers in time or not at all."""
+    """Elements from Accessibility, which answers in time or not at all."""
 
     def __init__(self, calls: MacCalls, layout: Callable[[], Layout]) -> None:
         self._calls, self._layout = calls, layout
@@ -202,7 +204,7 @@ class AccessibilityFinder:
         return None if found is None or now_ns() > deadline_ns + MS else self._describe(found)
 
     def take_insertions(self) -> list[Insertion]:
-        """Nothing: keys already have the text that they write."""
+        """Always empty: key events already contain the text that they write."""
         return []
 
     def has_password_focus(self, deadline_ns: int) -> bool:
@@ -211,7 +213,7 @@ class AccessibilityFinder:
         return found is not None and found.subrole == PASSWORD_SUBROLE
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing: there are no resources to release."""
 
     def _describe(self, found: ElementRecord) -> Element:
         secret = found.subrole == PASSWORD_SUBROLE

@@ -1,4 +1,4 @@
-"""A tap that listens to events of the whole session, on a thread with a run loop of its own."""
+"""A tap that listens to events of the whole session, on its own thread with a run loop."""
 
 import ctypes
 import sys
@@ -28,7 +28,7 @@ class Point(ctypes.Structure):
 
 
 class EventTap:
-    """Raises RecorderError with `no_input` where macOS gives no tap."""
+    """Raises RecorderError with `no_input` if macOS refuses the tap."""
 
     def __init__(self) -> None:
         self._graphics = framework("CoreGraphics")
@@ -70,7 +70,7 @@ class EventTap:
         return [self._records.popleft() for _ in range(len(self._records))]
 
     def close(self) -> None:
-        """End the thread."""
+        """Stop the thread."""
         if self._loop:
             core.CFRunLoopStop(self._loop)
         self._thread.join(START_SECONDS)

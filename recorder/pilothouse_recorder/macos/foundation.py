@@ -1,4 +1,4 @@
-"""Core Foundation by ctypes: texts, property lists, and who frees what."""
+"""Core Foundation by ctypes: texts, property lists, and reference ownership."""
 
 import ctypes
 import sys
@@ -30,13 +30,13 @@ def framework(name: str) -> ctypes.CDLL:
 
 
 def release(thing: int | None) -> None:
-    """Let go of what a call created or copied."""
+    """Release an object from a Create or Copy call."""
     if thing:
         core.CFRelease(thing)
 
 
 def make_text(text: str) -> int:
-    """A CFString, to be released."""
+    """A CFString that the caller must release."""
     return int(core.CFStringCreateWithCString(None, text.encode(), UTF8) or 0)
 
 

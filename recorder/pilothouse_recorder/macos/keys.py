@@ -1,4 +1,4 @@
-"""Key codes of macOS, and their names as Pilothouse's actions have them."""
+"""macOS key codes, and their names in Pilothouse's actions."""
 
 SHIFT, CONTROL, ALT, COMMAND, CAPS_LOCK = 0x20000, 0x40000, 0x80000, 0x100000, 0x10000
 """Bits of an event's flags."""
@@ -46,4 +46,4 @@ CHARACTERS = {
     49: " ",
     50: "`",
 }
-"""What keys write without modifiers on the ANSI keyboard: used where an event has no text of its own."""
+"""Text of each key without modifiers on the ANSI keyboard. Used if an event has no text."""

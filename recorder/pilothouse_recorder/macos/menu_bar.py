@@ -1,4 +1,4 @@
-"""AppKit: an item in the menu bar, by Objective-C."""
+"""AppKit: an item in the menu bar, through Objective-C."""
 
 import ctypes
 import sys
@@ -10,14 +10,14 @@ from .objective_c import find_class, make_target, selector, send
 assert sys.platform == "darwin"
 
 ACCESSORY = 1
-"""A program without a place in the Dock."""
+"""Activation policy of a program without a Dock icon."""
 FITS_ITS_TITLE = -1.0
 ANY_EVENT = 2**64 - 1
 CHOOSE = "choose:"
 
 
 class AppKitMenuBar:
-    """What `tray_icon.MenuBar` asks for. One thread, the first of the process, makes it and uses it alone."""
+    """Implements `tray_icon.MenuBar`. Only one thread, the first of the process, may create and use it."""
 
     def __init__(self, choose: Callable[[int], None]) -> None:
         framework("AppKit")
@@ -33,23 +33,23 @@ class AppKitMenuBar:
         self.is_there = bool(self._item)
 
     def set_title(self, title: str, help_text: str) -> None:
-        """What stands in the bar, and the text for the pointer."""
+        """Set the text in the menu bar and the tooltip."""
         button = send(self._item, "button")
         self._send_text(button, "setTitle:", title)
         self._send_text(button, "setToolTip:", help_text)
 
     def make_menu(self) -> int:
-        """An empty menu that enables its items as they say."""
+        """An empty menu whose items decide whether they are enabled."""
         menu = int(send(send(find_class("NSMenu"), "alloc"), "init"))
         send(menu, "setAutoenablesItems:", False, types=(ctypes.c_bool,), result=None)
         return menu
 
     def add_separator(self, menu: int) -> None:
-        """A line between items."""
+        """Add a separator line."""
         send(menu, "addItem:", send(find_class("NSMenuItem"), "separatorItem"), result=None)
 
     def add_item(self, menu: int, label: str, number: int, *, enabled: bool, below: int = 0) -> None:
-        """An item with its number, and the menu below it, if any."""
+        """Add an item with its number, and its submenu, if any."""
         title, key = make_text(label), make_text("")
         item = send(
             send(find_class("NSMenuItem"), "alloc"), "initWithTitle:action:keyEquivalent:", title, selector(CHOOSE), key
@@ -66,12 +66,12 @@ class AppKitMenuBar:
         send(item, "release", result=None)
 
     def set_menu(self, menu: int) -> None:
-        """The menu that opens from now on."""
+        """Set the menu that opens from now on."""
         send(self._item, "setMenu:", menu, result=None)
         send(menu, "release", result=None)
 
     def process(self, seconds: float) -> None:
-        """Answer the system for at most this time, or for as long as the menu is open."""
+        """Handle system events for at most this time, or for as long as the menu is open."""
         pool = send(send(find_class("NSAutoreleasePool"), "alloc"), "init")
         until = send(find_class("NSDate"), "dateWithTimeIntervalSinceNow:", seconds, types=(ctypes.c_double,))
         mode = make_text("kCFRunLoopDefaultMode")
@@ -83,7 +83,7 @@ class AppKitMenuBar:
         send(pool, "drain", result=None)
 
     def close(self) -> None:
-        """Take the item away."""
+        """Remove the item."""
         send(self._bar, "removeStatusItem:", self._item, result=None)
         send(self._item, "release", result=None)
 

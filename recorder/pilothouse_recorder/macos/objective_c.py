@@ -33,14 +33,14 @@ def selector(name: str) -> int:
 def send(
     receiver: int | None, name: str, *values: Any, types: tuple[Any, ...] = (), result: Any = ctypes.c_void_p
 ) -> Any:
-    """Send a message: `types` are those of `values`, objects unless they are given. None where the result is nil."""
+    """Send a message. `types` are the types of `values`; the default is objects. Returns None if the result is nil."""
     kinds = types or (ctypes.c_void_p,) * len(values)
     prototype = ctypes.CFUNCTYPE(result, ctypes.c_void_p, ctypes.c_void_p, *kinds)
     return prototype(_SEND)(receiver, selector(name), *values)
 
 
 def make_target(class_name: str, method: str, call: Callable[[int], None]) -> tuple[int, Any]:
-    """An object whose method calls Python with the sender. The second value has to be kept as long as the object."""
+    """Create an object whose method calls Python with the sender. Keep the second value alive as long as the object."""
     function = METHOD(lambda _self, _selector, sender: call(sender or 0))
     made = library.objc_allocateClassPair(find_class("NSObject"), class_name.encode(), 0)
     library.class_addMethod(made, selector(method), function, b"v@:@")

@@ -1,4 +1,4 @@
-"""The pictures of all displays as one. No call of macOS is made here."""
+"""Combines the pictures of all displays into one. Makes no macOS calls."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ PIXEL_BYTES = 4
 
 
 def compose(layout: Layout, pictures: Sequence[DisplayPicture]) -> bytes:
-    """The displays' pictures in the layout's picture; coarser displays are enlarged.
+    """Compose the displays' pictures into the layout's picture. Coarser displays are enlarged.
 
     Args:
         layout: The displays.

@@ -1,4 +1,4 @@
-"""macOS itself, by ctypes: what `calls.MacCalls` asks for."""
+"""Implements `calls.MacCalls` on macOS, by ctypes."""
 
 import ctypes
 import sys
@@ -49,7 +49,7 @@ class MacSystem:
         self._displays: tuple[int, ...] = ()
 
     def missing_permissions(self) -> list[str]:
-        """What is not allowed yet; the system asks the person for it."""
+        """Permissions that are missing. The system asks the person for them."""
         missing = []
         if not self._graphics.CGPreflightListenEventAccess():
             self._graphics.CGRequestListenEventAccess()
@@ -62,7 +62,7 @@ class MacSystem:
         return missing
 
     def start(self) -> None:
-        """Begin to listen."""
+        """Start listening."""
         self._tap = EventTap()
 
     def take_events(self) -> list[TapRecord]:
@@ -133,11 +133,11 @@ class MacSystem:
         return self._accessibility.focused_element()
 
     def suspended_ns(self) -> int:
-        """The clock that goes on while the computer sleeps, less the one that does not."""
+        """The clock that runs during sleep minus the clock that does not."""
         return time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) - time.clock_gettime_ns(time.CLOCK_UPTIME_RAW)
 
     def close(self) -> None:
-        """End the tap."""
+        """Close the tap."""
         if self._tap is not None:
             self._tap.close()
 

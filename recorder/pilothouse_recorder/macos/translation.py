@@ -1,4 +1,4 @@
-"""Events of macOS' event tap as inputs: which button, which key, which text. No call of macOS is made here."""
+"""Translates macOS event tap records to inputs: button, key and text. Makes no macOS calls."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,14 +15,17 @@ KEY_DOWN, KEY_UP, FLAGS_CHANGED, WHEEL = 10, 11, 12, 22
 BUTTONS = {0: 1, 1: 3, 2: 2, 3: 8, 4: 9}
 """Left, right, middle, back and forward, numbered as on X11."""
 MAX_NOTCHES = 20
-"""Of one event: trackpads throw far."""
+"""Maximum notches of one event: trackpads scroll far."""
 LATEST_NS = 10 * SECOND
 ERROR_NS = MS
 
 
 def event_time(record: TapRecord, numerator: int, denominator: int) -> Instant:
-    """When an event happened. Systems differ in whether its timestamp is in nanoseconds or in ticks: the reading that
-    is soonest before the receipt is taken. Where none is, the time of the receipt stands with a wide error."""
+    """When an event happened.
+
+    Systems differ in whether the timestamp is in nanoseconds or in ticks. The reading closest before the receipt is
+    used. If neither reading is before it, the receipt time is used with a wide error.
+    """
     readings = (record.timestamp, record.timestamp * numerator // denominator)
     late = [record.received_ns - one for one in readings if -ERROR_NS <= record.received_ns - one <= LATEST_NS]
     if not late:
@@ -31,7 +34,7 @@ def event_time(record: TapRecord, numerator: int, denominator: int) -> Instant:
 
 
 class InputTranslator:
-    """Says what events are.
+    """Translates events to inputs.
 
     Args:
         pixel: The pixel of a point of the desktop.
@@ -42,7 +45,7 @@ class InputTranslator:
         self._pixel, self._at = pixel, at
 
     def translate(self, record: TapRecord) -> list[Input]:
-        """The inputs of one event; several for a wheel that was turned far."""
+        """The inputs of one event. A wheel turned far gives several."""
         if record.type in (KEY_DOWN, KEY_UP, FLAGS_CHANGED):
             return [self._key(record)]
         if record.type == WHEEL:

@@ -1,4 +1,4 @@
-"""An item in the menu bar of macOS. `menu_bar.AppKitMenuBar` shows it; tests note what it is asked for."""
+"""An item in the macOS menu bar. `menu_bar.AppKitMenuBar` shows it; tests record the calls."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import count
@@ -8,43 +8,43 @@ from ..errors import RecorderError
 from ..tray_icon import Choose, IconState, Look, MenuEntry, number_entries
 
 SIGNS: Mapping[IconState, str] = {"recording": "●", "paused": "❙❙", "idle": "○"}
-"""What stands in the bar."""
+"""The text in the menu bar."""
 
 
 class MenuBar(Protocol):
-    """The menu bar with one item. Menus are numbers that only it understands."""
+    """The menu bar with one item. Menus are opaque numbers."""
 
     @property
     def is_there(self) -> bool:
-        """Whether the system gave the item."""
+        """Whether the system created the item."""
 
     def set_title(self, title: str, help_text: str) -> None:
-        """What stands in the bar, and the text for the pointer."""
+        """Set the text in the menu bar and the tooltip."""
 
     def make_menu(self) -> int:
         """An empty menu."""
 
     def add_separator(self, menu: int) -> None:
-        """A line between items."""
+        """Add a separator line."""
 
     def add_item(self, menu: int, label: str, number: int, *, enabled: bool, below: int = 0) -> None:
-        """An item with its number, and the menu below it, if any."""
+        """Add an item with its number, and its submenu, if any."""
 
     def set_menu(self, menu: int) -> None:
-        """The menu that opens from now on."""
+        """Set the menu that opens from now on."""
 
     def process(self, seconds: float) -> None:
-        """Answer the system for at most this time."""
+        """Handle system events for at most this time."""
 
     def close(self) -> None:
-        """Take the item away."""
+        """Remove the item."""
 
 
 class MacTrayIcon:
-    """The item. It has to be made and used by the first thread of the process. Raises RecorderError with `no_tray`.
+    """The item. The first thread of the process must create and use it. Raises RecorderError with `no_tray`.
 
     Args:
-        open_bar: Opens the menu bar, which calls a function with the number of an item that was chosen.
+        open_bar: Opens the menu bar, which calls a function with the number of the chosen item.
     """
 
     def __init__(
@@ -57,17 +57,17 @@ class MacTrayIcon:
         self._apply()
 
     def show(self, look: Look) -> None:
-        """Show something else."""
+        """Change what the item shows."""
         if look != self._look:
             self._look = look
             self._apply()
 
     def process(self, seconds: float) -> None:
-        """Answer the system for at most this time, or for as long as the person has the menu open."""
+        """Handle system events for at most this time, or for as long as the person has the menu open."""
         self._bar.process(seconds)
 
     def close(self) -> None:
-        """Take the item away."""
+        """Remove the item."""
         self._bar.close()
 
     def _note_choice(self, number: int) -> None:

@@ -1,1 +1,1 @@
-"""Speech becomes words with times, by an engine of the person's choice."""
+"""Transcribes speech to words with times, with an engine of the person's choice."""

@@ -1,5 +1,7 @@
-"""Voice activity: the stretches of a session in which somebody speaks. Engines hear nothing else, because they invent
-words in silence and lose their place after it."""
+"""Voice activity: finds the stretches of a session with speech.
+
+Engines hear only these, because they invent words in silence and lose their place after it.
+"""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,25 +15,25 @@ AGGRESSIVENESS = 2
 PAUSE_FRAMES = 15
 """A pause of 0.45 s ends a piece."""
 SHORTEST_FRAMES = 4
-"""Speech of less than 0.12 s is taken for noise."""
+"""Speech shorter than 0.12 s counts as noise."""
 MARGIN_FRAMES = 5
 """Up to 0.15 s of sound before and after the speech belong to a piece."""
 LONG_FRAMES, LONGEST_FRAMES = 700, 900
 """After 21 s any short pause ends a piece; after 27 s it ends without one. Whisper hears 30 s."""
 CONTIGUOUS_NS = 100_000_000
-"""Times of following chunks differ by less than this where no sound is missing."""
+"""Times of adjacent chunks differ by less than this if no sound is missing."""
 
 Detector = Callable[[bytes], bool]
-"""Whether a frame of 30 ms has speech in it."""
+"""Whether a 30 ms frame has speech in it."""
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """Sound without a gap, with the time of some of its samples."""
+    """Sound without a gap, with the times of some of its samples."""
 
     samples: bytes
     marks: tuple[tuple[int, int], ...]
-    """Sample and monotonic nanoseconds, in order."""
+    """Pairs of sample index and monotonic nanoseconds, in order."""
 
     def time_at(self, sample: int) -> int:
         """The monotonic time of a sample."""
@@ -52,7 +54,7 @@ class Piece:
 
     @property
     def samples(self) -> bytes:
-        """What is heard."""
+        """The piece's samples."""
         return self.stretch.samples[self.begin * SAMPLE_BYTES : self.end * SAMPLE_BYTES]
 
     def time_at(self, seconds: float) -> int:
@@ -60,13 +62,13 @@ class Piece:
         return self.stretch.time_at(self.begin + round(seconds * RATE))
 
     def clamp(self, seconds: float) -> float:
-        """The moment, moved to where somebody speaks."""
+        """The moment, clamped to the speech."""
         begin_s, end_s = (self.voice_begin - self.begin) / RATE, (self.voice_end - self.begin) / RATE
         return min(max(seconds, begin_s), end_s)
 
 
 def join_chunks(chunks: Iterable[Chunk]) -> Iterator[Stretch]:
-    """Chunks in order of time as stretches without gaps."""
+    """Join chunks in order of time into stretches without gaps."""
     samples, marks, ends_ns = bytearray(), list[tuple[int, int]](), 0
     for chunk in chunks:
         if marks and abs(chunk.t_ns - ends_ns) > CONTIGUOUS_NS:
@@ -80,7 +82,7 @@ def join_chunks(chunks: Iterable[Chunk]) -> Iterator[Stretch]:
 
 
 def find_detector() -> Detector:
-    """The voice activity detector of WebRTC. Raises RecorderError with `no_speech_engine` where it is not installed."""
+    """The WebRTC voice activity detector. Raises RecorderError with `no_speech_engine` if it is not installed."""
     try:
         from webrtcvad import Vad
     except ModuleNotFoundError:
@@ -90,7 +92,7 @@ def find_detector() -> Detector:
 
 
 def find_speech(stretch: Stretch, detector: Detector) -> Iterator[Piece]:
-    """The pieces with speech, in order. None overlaps another: a word would be heard twice."""
+    """The pieces with speech, in order. Pieces never overlap: a word would be transcribed twice."""
     count = len(stretch.samples) // FRAME_BYTES
     voiced = [detector(stretch.samples[place * FRAME_BYTES : (place + 1) * FRAME_BYTES]) for place in range(count)]
     runs = list(find_runs(voiced))
@@ -108,7 +110,7 @@ def find_speech(stretch: Stretch, detector: Detector) -> Iterator[Piece]:
 
 
 def find_runs(voiced: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """Runs of voiced frames, from the first up to the one after the last, with short pauses between them."""
+    """Runs of voiced frames as half-open ranges. Short pauses do not end a run."""
     first = last = None
     for place, is_voiced in enumerate([*voiced, *[False] * PAUSE_FRAMES]):
         if is_voiced:

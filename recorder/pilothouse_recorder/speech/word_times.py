@@ -1,6 +1,6 @@
-"""Exact times of English words whose text is known: forced alignment by PocketSphinx.
+"""Exact times of English words with known text: forced alignment by PocketSphinx.
 
-An engine's own times of words are off by tenths of a second; a forced alignment is off by hundredths.
+An engine's own word times are off by tenths of a second; a forced alignment is off by hundredths.
 """
 
 import importlib.util
@@ -20,14 +20,14 @@ TOKEN = re.compile(r"[a-z']+|\d+")
 
 
 class WordTimer(Protocol):
-    """Gives words better times."""
+    """Improves the times of words."""
 
     def time_words(self, samples: bytes, words: list[SpokenWord]) -> list[SpokenWord] | None:
-        """The same words with times; None where this piece cannot be timed."""
+        """The same words with times, or None if this piece cannot be timed."""
 
 
 class SphinxTimer:
-    """Aligns by PocketSphinx's English model and its dictionary."""
+    """Aligns with PocketSphinx's English model and its dictionary."""
 
     def __init__(self) -> None:
         from pocketsphinx import Decoder
@@ -35,7 +35,7 @@ class SphinxTimer:
         self._decoder: Any = Decoder(samprate=16_000, bestpath=False, loglevel="FATAL")
 
     def time_words(self, samples: bytes, words: list[SpokenWord]) -> list[SpokenWord] | None:
-        """None where a word is not in the dictionary, or the words do not fit the sound."""
+        """Returns None if a word is not in the dictionary, or the words do not fit the sound."""
         spoken = [spell_word(word.text) for word in words]
         tokens = [token for one in spoken for token in one]
         if not tokens or any(self._decoder.lookup_word(token) is None for token in tokens):
@@ -60,14 +60,14 @@ class SphinxTimer:
 
 
 def find_timer(language: str) -> WordTimer | None:
-    """What times the words of a language; None where nothing that is installed does."""
+    """The timer for a language, or None if no installed timer supports it."""
     if language != "en" or importlib.util.find_spec("pocketsphinx") is None:
         return None
     return SphinxTimer()
 
 
 def spell_word(text: str) -> list[str]:
-    """A written word as the words that are said: `42,` is `forty two`."""
+    """A written word as spoken words: `42,` is `forty two`."""
     return [said for token in TOKEN.findall(text.lower().replace("’", "'")) for said in _spell(token)]
 
 

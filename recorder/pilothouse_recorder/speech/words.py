@@ -1,4 +1,4 @@
-"""Words, and the port behind which a speech engine stands."""
+"""Words, and the interface of speech engines."""
 
 import io
 import re
@@ -12,15 +12,16 @@ from ..audio.assembly import RATE, SAMPLE_BYTES
 MAX_WORD_CHARACTERS = 200
 CJK = r"\u3040-\u30ff\u3400-\u9fff"
 MARKS = re.compile(r"[,.;:!?…，。；：！？、]+(?![^\W_])|[，。；：！？、…]+")
-"""Punctuation after a word, which is none within a number or a name with a point."""
+"""Punctuation that ends a word, as opposed to punctuation inside a number or a name."""
 MAX_SKIPPED = 40
-"""Characters of the text between two words: what follows farther away is another place."""
+"""Maximum characters between two words in the text. A match farther away is a different place."""
 CJK_WORD = re.compile(rf"[{CJK}][^{CJK}\w]*|[^{CJK}]+")
 
 
 @dataclass(frozen=True)
 class SpokenWord:
-    """One word of a piece of sound: seconds from the piece's begin, and a score of 0 to 1 where the engine has one."""
+    """One word of a piece of sound: seconds from the start of the piece, and a score of 0 to 1 if the engine gives
+    one."""
 
     begin_s: float
     end_s: float
@@ -31,10 +32,10 @@ class SpokenWord:
 
 
 class SpeechEngine(Protocol):
-    """Turns a piece of sound of at most half a minute into words."""
+    """Transcribes a piece of sound of at most half a minute."""
 
     name: str
-    """Of the engine and its model; stored beside the words."""
+    """Name of the engine and its model, stored beside the words."""
 
     def transcribe(self, samples: bytes, language: str) -> list[SpokenWord]:
         """The words in order. `samples` are 16-bit, 16 kHz, one channel. Raises RecorderError."""
@@ -58,13 +59,17 @@ def seconds_of(samples: bytes) -> float:
 
 def split_words(text: str) -> list[str]:
     """The words of a text. Chinese and Japanese have no spaces: each character is a word, with the punctuation after
-    it."""
+    it.
+    """
     return [word for part in text.split() for word in CJK_WORD.findall(part)]
 
 
 def punctuate_words(words: Iterable[SpokenWord], text: str) -> list[SpokenWord]:
-    """Words with the punctuation that follows them in the text: servers leave it out of words, and sentences would not
-    end. Words that are not in the text in this order stay as they are."""
+    """Add the punctuation that follows each word in the text.
+
+    Servers leave punctuation out of words, so sentences would not end. Words that are not in the text in this order
+    stay unchanged.
+    """
     place, punctuated = 0, []
     for word in words:
         found = text.find(word.text, place)
@@ -78,12 +83,12 @@ def punctuate_words(words: Iterable[SpokenWord], text: str) -> list[SpokenWord]:
 
 
 def clean_words(words: Iterable[SpokenWord]) -> list[SpokenWord]:
-    """The words without empty ones, none longer than the platform takes."""
+    """The words without empty ones. Words are truncated to the platform's limit."""
     return [replace(one, text=one.text.strip()[:MAX_WORD_CHARACTERS]) for one in words if one.text.strip()]
 
 
 def spread_words(text: str, begin_s: float, end_s: float) -> list[SpokenWord]:
-    """Words without known times, spread over a stretch by their length."""
+    """Distribute words without known times over a stretch by their length."""
     words = split_words(text)
     total = sum(len(word) + 1 for word in words)
     spread: list[SpokenWord] = []

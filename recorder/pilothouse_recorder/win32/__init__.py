@@ -1,2 +1,4 @@
-"""Windows: input by low-level hooks, pictures by GDI, elements by UI Automation. Only `system`, `automation`,
-`tray_icon` and `audio.wave_in` call Windows; the rest runs everywhere."""
+"""The Windows adapter: input from low-level hooks, pictures from GDI, elements from UI Automation.
+
+Only `system`, `automation`, `tray_icon` and `audio.wave_in` call Windows. The other modules run everywhere.
+"""

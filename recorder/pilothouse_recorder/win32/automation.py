@@ -1,4 +1,4 @@
-"""UI Automation by its COM interface, without a library: the methods are called by their place in the table."""
+"""UI Automation through its COM interface, without a library: methods are called by their index in the vtable."""
 
 import ctypes
 import sys
@@ -17,14 +17,14 @@ IN_PROCESS = 1
 MULTITHREADED = 0
 RELEASE = 2
 ELEMENT_FROM_POINT, FOCUSED_ELEMENT = 7, 8
-"""Places in IUIAutomation."""
+"""Vtable indexes of IUIAutomation."""
 CONTROL_TYPE, NAME, IS_PASSWORD, RECTANGLE = 21, 23, 35, 43
-"""Places in IUIAutomationElement."""
+"""Vtable indexes of IUIAutomationElement."""
 OK = 0
 
 
 class Automation:
-    """Elements; made and used on one thread. Raises RecorderError with `no_accessibility`."""
+    """Elements; created and used on one thread. Raises RecorderError with `no_accessibility`."""
 
     def __init__(self) -> None:
         self._ole, self._strings = ctypes.OleDLL("ole32"), ctypes.WinDLL("oleaut32")

@@ -1,4 +1,4 @@
-"""What the adapter asks Windows for. `system.WindowsSystem` asks it; tests answer with recorded structures."""
+"""The calls to Windows. `system.WindowsSystem` implements them; tests answer with recorded structures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,15 +12,16 @@ OBJECT_SHOW = 0x8002
 
 @dataclass(frozen=True)
 class HookRecord:
-    """What a low-level hook was called with: the message, and the bytes of its structure (KBDLLHOOKSTRUCT or
-    MSLLHOOKSTRUCT of 64-bit Windows)."""
+    """One call of a low-level hook: the message, and the bytes of its structure (KBDLLHOOKSTRUCT or MSLLHOOKSTRUCT of
+    64-bit Windows).
+    """
 
     message: int
     structure: bytes
     received_ns: int
-    """The recorder's time when the hook was called: the input was made before."""
+    """The recorder's time when the hook was called. The input happened before."""
     foreground: int = 0
-    """The handle of the window in front then, for keys."""
+    """For keys: the handle of the foreground window at that time."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class WindowRecord:
     class_name: str
     title: str
     visible: bool
-    """Shown, neither minimized nor cloaked (on another virtual desktop)."""
+    """Visible, and neither minimized nor cloaked (on another virtual desktop)."""
     rectangle: Rectangle
 
 
@@ -48,13 +49,13 @@ class ElementRecord:
 
 
 class WindowsCalls(Protocol):
-    """One method for each question."""
+    """One method per call."""
 
     def take_hook_records(self) -> list[HookRecord]:
         """Input since the last call, in order."""
 
     def hooks_alive(self) -> bool:
-        """Whether the thread of the hooks runs."""
+        """Whether the hooks' thread runs."""
 
     def take_window_events(self) -> list[tuple[int, int]]:
         """Events of top-level windows since the last call: the event's number and the window's handle."""
@@ -81,20 +82,21 @@ class WindowsCalls(Protocol):
         """Top-level windows, the topmost first."""
 
     def foreground(self) -> int:
-        """The handle of the window in front; 0: none."""
+        """The handle of the foreground window; 0 if there is none."""
 
     def copy_screen(self, screen: Rectangle) -> memoryview | None:
-        """The pixels as blue, green, red and one unused byte; None where the screen may not be read now, as while a
-        prompt of User Account Control has it."""
+        """The pixels as blue, green, red and one unused byte. Returns None if the screen cannot be read now, for
+        example during a User Account Control prompt.
+        """
 
     def suspended_ns(self) -> int:
-        """How long this computer slept since it started."""
+        """Time that this computer slept since it started."""
 
     def element_at(self, x: int, y: int) -> ElementRecord | None:
-        """The element at a point; only on one thread."""
+        """The element at a point. Call it from one thread only."""
 
     def focused_element(self) -> ElementRecord | None:
-        """The element with the focus; only on the same thread."""
+        """The focused element. Call it from the same thread as `element_at`."""
 
     def close(self) -> None:
         """Remove the hooks."""

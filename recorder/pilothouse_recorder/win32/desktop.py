@@ -1,4 +1,4 @@
-"""The recorder's port for Windows."""
+"""Implements the desktop interface for Windows."""
 
 import select
 from collections.abc import Callable, Sequence
@@ -18,13 +18,13 @@ from .roles import ROLES
 from .translation import InputTranslator
 
 TICK_STEP_NS = 17 * MS
-"""By how much GetTickCount moves at once, at most: 15.6 ms, of which it shows whole milliseconds."""
+"""Largest step of GetTickCount: 15.6 ms, of which it shows whole milliseconds."""
 PROGRAM_SUFFIX = ".exe"
 NO_SCREEN: Rectangle = (0, 0, 0, 0)
 
 
 class WindowsDesktop:
-    """The desktop of a person who is signed in to Windows 10 or 11."""
+    """The desktop of a person signed in to Windows 10 or 11."""
 
     def __init__(self, calls: WindowsCalls) -> None:
         self._calls = calls
@@ -46,27 +46,27 @@ class WindowsDesktop:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Width and height of all monitors together, in physical pixels whatever their scale."""
+        """Width and height of all monitors together, in physical pixels at any scale."""
         return self._layout.size
 
     @property
     def windows(self) -> Sequence[WindowInfo]:
-        """The windows as of the last `sync`. Their classes are the program's name, and the window's class."""
+        """The windows as of the last `sync`. Their classes are the program's name and the window's class."""
         return self._windows
 
     @property
     def application(self) -> str:
-        """The name of the program in front, without `.exe`."""
+        """The name of the foreground program, without `.exe`."""
         found = self._foreground
         return _program(found) if found is not None else ""
 
     @property
     def time_error_ns(self) -> int:
-        """How far the time of an input may be from the true one."""
+        """Largest error of an input's time."""
         return self._clock.error_ns
 
     def sync(self) -> None:
-        """Look at the windows and monitors."""
+        """Update the windows and monitors."""
         if (screen := self._calls.screen()) != self._screen:
             left, top, right, bottom = screen
             self._screen, self._layout = screen, Layout((Monitor(left, top, right - left, bottom - top),))
@@ -90,11 +90,11 @@ class WindowsDesktop:
         ]
 
     def take_damage(self) -> bool:
-        """Windows tells of no drawing through GDI: a picture is compared with the one before."""
+        """Windows does not report drawing through GDI, so each picture is compared with the previous one."""
         return True
 
     def grab(self) -> Picture | None:
-        """The screen; None where Windows does not let it be read."""
+        """The screen, or None if Windows does not allow reading it."""
         pixels = self._calls.copy_screen(self._screen)
         return None if pixels is None else Picture(pixels, *self.size)
 
@@ -104,11 +104,11 @@ class WindowsDesktop:
         return found is not None and found.pid == self._own_pid
 
     def asks_for_password(self) -> bool:
-        """Whether a password field has the focus, by UI Automation."""
+        """Whether a password field has the focus, according to UI Automation."""
         return self._elements.password_focused
 
     def describe_element(self, event: Event) -> None:
-        """Ask for the element in the background."""
+        """Request the element in the background."""
         found = self._window_at(event.data["x"], event.data["y"])
         if found is not None:
             self._elements.describe(event, found.pid)
@@ -122,7 +122,7 @@ class WindowsDesktop:
         return self._calls.suspended_ns()
 
     def wait(self, control: int, seconds: float) -> None:
-        """Until a command came, or some time passed."""
+        """Wait until a command arrives or `seconds` pass."""
         select.select([control], [], [], seconds)
 
     def close(self) -> None:
@@ -140,7 +140,9 @@ class WindowsDesktop:
         return next((one for one in self._records if one.visible and _contains(one.rectangle, left, top)), None)
 
     def _start_clock(self) -> ServerClock:
-        """Compare the clocks until the tick count steps: the moment of a step says the most, and how far it steps."""
+        """Compare the clocks until the tick count steps. The moment of a step bounds the offset best, and shows the
+        step's size.
+        """
         samples = [self._sample()]
         while samples[-1].after_ns - samples[0].before_ns < 2 * TICK_STEP_NS:
             samples.append(self._sample())
@@ -163,7 +165,7 @@ class WindowsDesktop:
 
 
 class AutomationFinder:
-    """Elements by UI Automation. It has no bound of its own on a question's time; late answers are dropped."""
+    """Elements from UI Automation. It has no timeout of its own; late answers are dropped."""
 
     def __init__(self, calls: WindowsCalls, layout: Callable[[], Layout]) -> None:
         self._calls, self._layout = calls, layout
@@ -175,7 +177,7 @@ class AutomationFinder:
         return None if found is None or now_ns() > deadline_ns else self._describe(found)
 
     def take_insertions(self) -> list[Insertion]:
-        """Nothing: keys already have the text that they write."""
+        """Always empty: key events already contain the text that they write."""
         return []
 
     def has_password_focus(self, deadline_ns: int) -> bool:
@@ -184,7 +186,7 @@ class AutomationFinder:
         return found is not None and found.is_password
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing: there are no resources to release."""
 
     def _describe(self, found: ElementRecord) -> Element:
         left, top, right, bottom = found.rectangle

@@ -1,6 +1,6 @@
-"""Low-level hooks of keyboard and mouse, and notices of windows, on a thread with a message loop of its own.
+"""Low-level keyboard and mouse hooks, and window events, on their own thread with a message loop.
 
-Windows drops a hook whose thread is slow: the procedures only copy the structure.
+Windows removes a hook whose thread is slow, so the procedures only copy the structure.
 """
 
 import ctypes
@@ -26,7 +26,7 @@ START_SECONDS = 10.0
 
 
 class Hooks:
-    """Raises RecorderError with `no_input` where Windows takes no hook."""
+    """Raises RecorderError with `no_input` if Windows refuses a hook."""
 
     def __init__(self) -> None:
         self._user, self._kernel = ctypes.WinDLL("user32", use_last_error=True), ctypes.WinDLL("kernel32")
@@ -63,11 +63,11 @@ class Hooks:
         return [self._records.popleft() for _ in range(len(self._records))]
 
     def take_window_events(self) -> list[tuple[int, int]]:
-        """Windows that were made, shown, hidden or destroyed since the last call."""
+        """Windows created, shown, hidden or destroyed since the last call."""
         return [self._windows.popleft() for _ in range(len(self._windows))]
 
     def close(self) -> None:
-        """End the thread, which removes the hooks."""
+        """Stop the thread, which removes the hooks."""
         self._user.PostThreadMessageW(self._thread_id, QUIT, 0, 0)
         self._thread.join(START_SECONDS)
 

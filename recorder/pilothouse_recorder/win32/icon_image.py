@@ -1,4 +1,4 @@
-"""Pictures of the tray's icon as icon resources of Windows: a disc that is recorded, two bars paused, a square idle."""
+"""The tray icon's pictures as Windows icon resources: a disc for recording, two bars for paused, a square for idle."""
 
 import struct
 from collections.abc import Mapping
@@ -14,8 +14,11 @@ COLORS: Mapping[IconState, tuple[int, int, int]] = {
 
 
 def make_icon(state: IconState) -> bytes:
-    """A picture as CreateIconFromResourceEx takes it: BITMAPINFOHEADER with twice the height, rows of blue, green, red
-    and alpha from the bottom, then the mask."""
+    """Encode a picture for CreateIconFromResourceEx.
+
+    The layout is BITMAPINFOHEADER with twice the height, rows of blue, green, red and alpha from the bottom, then the
+    mask.
+    """
     header = struct.pack("<IiiHHIIiiII", 40, SIZE, 2 * SIZE, 1, 32, 0, 0, 0, 0, 0, 0)
     blue, green, red = COLORS[state]
     drawn, empty = bytes((blue, green, red, 255)), bytes(4)

@@ -1,4 +1,4 @@
-"""Virtual-key codes of Windows, and their names as Pilothouse's actions have them."""
+"""Windows virtual-key codes, and their names in Pilothouse's actions."""
 
 SHIFT_KEYS, CONTROL_KEYS, ALT_KEYS, SUPER_KEYS = (
     (0x10, 0xA0, 0xA1),
@@ -8,10 +8,10 @@ SHIFT_KEYS, CONTROL_KEYS, ALT_KEYS, SUPER_KEYS = (
 )
 CAPS_LOCK, NUM_LOCK, PACKET = 0x14, 0x90, 0xE7
 LEFT_CONTROL, RIGHT_ALT = 0xA2, 0xA5
-"""Held together they are AltGr, which Windows reports as both."""
+"""Held together they mean AltGr, which Windows reports as both."""
 MODIFIERS = {"ctrl": CONTROL_KEYS, "shift": SHIFT_KEYS, "alt": ALT_KEYS, "super": SUPER_KEYS}
 GENERIC = {0xA0: 0x10, 0xA1: 0x10, 0xA2: 0x11, 0xA3: 0x11, 0xA4: 0x12, 0xA5: 0x12}
-"""The key that a keyboard layout asks for in place of the left or right one."""
+"""The generic key that a keyboard layout expects for the left or right one."""
 NAMES = {
     0x08: "backspace",
     0x09: "tab",

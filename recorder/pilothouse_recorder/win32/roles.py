@@ -1,4 +1,4 @@
-"""Roles of elements by UI Automation's control types (UIA_ButtonControlTypeId and on)."""
+"""Element roles by UI Automation control type (UIA_ButtonControlTypeId and higher)."""
 
 ROLES = dict(
     enumerate(

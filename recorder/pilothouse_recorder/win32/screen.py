@@ -1,4 +1,4 @@
-"""Pictures of the whole desktop by GDI."""
+"""Captures the whole desktop with GDI."""
 
 import ctypes
 import sys
@@ -14,7 +14,7 @@ PIXEL_BYTES = 4
 
 
 class ScreenCopier:
-    """Copies the screen into memory that it keeps until the size changes."""
+    """Copies the screen into a buffer that it reuses until the size changes."""
 
     def __init__(self) -> None:
         self._user, self._gdi = ctypes.WinDLL("user32"), ctypes.WinDLL("gdi32")
@@ -37,7 +37,7 @@ class ScreenCopier:
         self._pixels: memoryview | None = None
 
     def copy(self, screen: Rectangle) -> memoryview | None:
-        """The pixels of this rectangle; None where they may not be read."""
+        """The pixels of this rectangle, or None if they cannot be read."""
         left, top, right, bottom = screen
         width, height = right - left, bottom - top
         source = self._user.GetDC(None)

@@ -1,4 +1,4 @@
-"""Structures and function types of Windows' C interfaces."""
+"""Structures and function types of the Windows C API."""
 
 import ctypes
 import sys

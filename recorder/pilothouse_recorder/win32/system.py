@@ -1,4 +1,4 @@
-"""Windows itself, by ctypes: what `calls.WindowsCalls` asks for."""
+"""Implements `calls.WindowsCalls` on Windows, by ctypes."""
 
 import ctypes
 import sys
@@ -19,13 +19,13 @@ SCREEN_LEFT, SCREEN_TOP, SCREEN_WIDTH, SCREEN_HEIGHT = 76, 77, 78, 79
 CLOAKED = 14
 QUERY_PROCESS = 0x1000
 KEEP_KEYBOARD = 4
-"""ToUnicodeEx leaves dead keys of the program in front alone (Windows 10, version 1607)."""
+"""ToUnicodeEx flag that preserves the dead-key state of the foreground program (Windows 10, version 1607)."""
 MAX_TITLE, MAX_CLASS, MAX_PATH, MAX_TEXT = 500, 256, 1024, 8
 MS, HUNDRED_NS = 1_000_000, 100
 
 
 class WindowsSystem:
-    """Raises RecorderError with `no_input` where Windows takes no hook."""
+    """Raises RecorderError with `no_input` if Windows refuses a hook."""
 
     def __init__(self) -> None:
         self._user, self._kernel = ctypes.WinDLL("user32"), ctypes.WinDLL("kernel32")
@@ -69,7 +69,7 @@ class WindowsSystem:
         return self._hooks.take_window_events()
 
     def tick_count(self) -> int:
-        """Milliseconds since the start, in 32 bits."""
+        """Milliseconds since the system started, in 32 bits."""
         return int(self._kernel.GetTickCount())
 
     def toggled(self, key: int) -> bool:
@@ -77,7 +77,7 @@ class WindowsSystem:
         return bool(self._user.GetKeyState(key) & 1)
 
     def key_text(self, key: int, scan: int, state: bytes) -> tuple[str, bool]:
-        """What a key writes with the layout of the window in front."""
+        """The text that a key writes with the layout of the foreground window."""
         thread = self._user.GetWindowThreadProcessId(self._user.GetForegroundWindow(), None)
         layout = self._user.GetKeyboardLayout(thread)
         text = ctypes.create_unicode_buffer(MAX_TEXT)
@@ -105,7 +105,7 @@ class WindowsSystem:
         return found
 
     def foreground(self) -> int:
-        """The window in front."""
+        """The foreground window."""
         return int(self._user.GetForegroundWindow() or 0)
 
     def copy_screen(self, screen: Rectangle) -> memoryview | None:
@@ -113,7 +113,7 @@ class WindowsSystem:
         return self._screen.copy(screen)
 
     def suspended_ns(self) -> int:
-        """The time since the start, less that without sleep."""
+        """Time since the system started minus the time it was awake."""
         awake = ctypes.c_ulonglong()
         self._kernel.QueryUnbiasedInterruptTime(ctypes.byref(awake))
         return int(self._kernel.GetTickCount64()) * MS - awake.value * HUNDRED_NS
@@ -156,7 +156,7 @@ class WindowsSystem:
         )
 
     def _program(self, pid: int) -> str:
-        """The file name of a process; empty where it may not be asked."""
+        """The file name of a process; empty if it cannot be queried."""
         if pid not in self._programs:
             process = self._kernel.OpenProcess(QUERY_PROCESS, False, pid)
             path, size = ctypes.create_unicode_buffer(MAX_PATH), wintypes.DWORD(MAX_PATH)

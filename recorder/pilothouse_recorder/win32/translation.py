@@ -1,4 +1,4 @@
-"""Records of Windows' low-level hooks as inputs: which button, key and text. No call of Windows is made here."""
+"""Translates low-level hook records to inputs: button, key and text. Makes no Windows calls."""
 
 import struct
 from collections.abc import Callable
@@ -22,15 +22,15 @@ EXTRA_DOWN, EXTRA_UP = 0x20B, 0x20C
 EXTRA_BUTTONS = {1: 8, 2: 9}
 """Back and forward, numbered as on X11."""
 NOTCH = 120
-"""Of a wheel (WHEEL_DELTA). Fine wheels report parts of it."""
+"""One wheel notch (WHEEL_DELTA). High-resolution wheels report fractions of it."""
 HELD, ON = 0x80, 0x01
 
 KeyText = Callable[[int, int, bytes], tuple[str, bool]]
-"""As `WindowsCalls.key_text`."""
+"""Same as `WindowsCalls.key_text`."""
 
 
 def limit_instant(instant: Instant, received_ns: int) -> Instant:
-    """A time that is not after the receipt. The tick count steps by 16 ms; the receipt narrows that."""
+    """Limit a time to the receipt. The tick count steps by 16 ms; the receipt narrows that."""
     first, last = instant.t_ns - instant.error_ns, min(instant.t_ns + instant.error_ns, received_ns)
     if first > last:
         return instant  # the clocks contradict each other
@@ -38,10 +38,10 @@ def limit_instant(instant: Instant, received_ns: int) -> Instant:
 
 
 class InputTranslator:
-    """Follows the keys that are held.
+    """Translates records and tracks held keys.
 
     Args:
-        key_text: Says what a key writes.
+        key_text: Returns the text that a key writes.
         pixel: The pixel of a point of the desktop.
         at: The monotonic time of a tick count.
         locks: The lock keys that are on.
@@ -62,7 +62,7 @@ class InputTranslator:
         self._turned = {WHEEL: 0, SIDEWAYS_WHEEL: 0}
 
     def translate(self, record: HookRecord) -> list[Input]:
-        """The inputs of one record: none for messages that are no input; several for a wheel turned far at once."""
+        """The inputs of one record. Messages that are not input give none; a wheel turned far gives several."""
         if record.message in KEY_DOWN or record.message in KEY_UP:
             return self._translate_key(record)
         x, y, data, _, tick, _ = MOUSE.unpack_from(record.structure)
@@ -81,7 +81,7 @@ class InputTranslator:
         return [self._input(kind, instant, {"button": button} if button else {})]
 
     def _translate_wheel(self, message: int, data: int, instant: Instant) -> list[Input]:
-        """One scroll for each whole notch; the rest waits for the next record."""
+        """One scroll per whole notch; the remainder waits for the next record."""
         amount = data >> 16
         turned = self._turned[message] + (amount - 0x10000 if amount & 0x8000 else amount)
         notches = int(turned / NOTCH)
@@ -117,11 +117,11 @@ class InputTranslator:
         return [self._input("key.down" if pressed else "key.up", instant, data, modifiers, hotkey)]
 
     def _text(self, key: int, scan: int) -> str:
-        """What a press writes; nothing for a dead key, which waits for the next one."""
+        """The text of a press. A dead key gives none and waits for the next press."""
         if key in NAMES:
             return ""
         if key == PACKET:
-            return self._dead_keys.join(chr(scan))  # a program wrote this character
+            return self._dead_keys.join(chr(scan))  # a program sent this character
         kept = self._held if self._has_alt_gr else self._held - {*MODIFIERS["ctrl"], *MODIFIERS["alt"]}
         text, dead = self._key_text(key, scan, self._state(kept, self._locks))
         if dead:

@@ -1,4 +1,4 @@
-"""An icon in the notification area of Windows, with a menu that the system draws."""
+"""An icon in the Windows notification area, with a menu that the system draws."""
 
 import ctypes
 import sys
@@ -16,7 +16,7 @@ assert sys.platform == "win32"
 ADD, MODIFY, DELETE = 0, 1, 2
 WITH_MESSAGE, WITH_ICON, WITH_TIP = 1, 2, 4
 MESSAGE = 0x8001
-"""What the icon sends (WM_APP + 1)."""
+"""Message that the icon sends (WM_APP + 1)."""
 LEFT_UP, RIGHT_UP, KEY_SELECTED = 0x202, 0x205, 0x401
 NULL_MESSAGE = 0
 SEPARATOR, GRAYED, POPUP = 0x800, 1, 0x10
@@ -28,8 +28,10 @@ MAX_TIP = 127
 
 
 class WindowsTrayIcon:
-    """The icon, with a window of its own that is never shown. Raises RecorderError with `no_tray` where Windows has no
-    notification area, as without a taskbar. One thread makes it, and uses it alone."""
+    """The icon, with its own hidden window. Only one thread may create and use it.
+
+    Raises RecorderError with `no_tray` if Windows has no notification area, for example without a taskbar.
+    """
 
     def __init__(self, title: str, look: Look, choose: Choose) -> None:
         self._user, self._shell = ctypes.WinDLL("user32", use_last_error=True), ctypes.WinDLL("shell32")
@@ -48,13 +50,13 @@ class WindowsTrayIcon:
             raise RecorderError("no_tray", "This Windows has no notification area. Use `window` or the commands.")
 
     def show(self, look: Look) -> None:
-        """Show something else."""
+        """Change what the icon shows."""
         if look != self._look:
             self._look = look
             self._notify(MODIFY)
 
     def process(self, seconds: float) -> None:
-        """Answer Windows for at most this time, or for as long as the person has the menu open."""
+        """Handle Windows messages for at most this time, or for as long as the person has the menu open."""
         self._user.MsgWaitForMultipleObjects(0, None, False, int(1000 * seconds), ALL_INPUT)
         message = wintypes.MSG()
         while self._user.PeekMessageW(ctypes.byref(message), None, 0, 0, REMOVE):
@@ -62,7 +64,7 @@ class WindowsTrayIcon:
             self._user.DispatchMessageW(ctypes.byref(message))
 
     def close(self) -> None:
-        """Take the icon away."""
+        """Remove the icon."""
         self._notify(DELETE)
         self._user.DestroyWindow(self._window)
         for icon in self._icons.values():
@@ -91,7 +93,7 @@ class WindowsTrayIcon:
         if message == MESSAGE and second & 0xFFFF in (LEFT_UP, RIGHT_UP, KEY_SELECTED) and not self._is_open:
             self._open_menu()
         elif message == self._taskbar_created:
-            self._notify(ADD)  # the taskbar was started again
+            self._notify(ADD)  # the taskbar restarted
         else:
             return int(self._user.DefWindowProcW(window, message, first, second))
         return 0

@@ -1,4 +1,4 @@
-"""The X server's input, windows and screen. Nothing else of the recorder knows X."""
+"""The X server's input, windows and screen. Only this package knows X."""
 
 import os
 import sys
@@ -10,7 +10,7 @@ from Xlib.error import ConnectionClosedError, DisplayError
 from ..errors import RecorderError
 
 XWAYLAND = "XWAYLAND"
-"""The extension of the X server that a Wayland desktop has for old programs: it sees those alone."""
+"""The extension of a Wayland desktop's X server for legacy programs: it sees only those."""
 WAYLAND = (
     "This desktop runs Wayland, which shows no program the keys and clicks of others: its portals give pictures of the "
     "screen, but no input that goes on to its program. Choose a session of X11 (Xorg) where you sign in."
@@ -22,7 +22,7 @@ def open_display() -> Display:
     if os.environ.get("XDG_SESSION_TYPE") == "wayland":
         raise RecorderError("wayland", WAYLAND)
     try:
-        with redirect_stdout(sys.stderr):  # python-xlib prints a warning where there is no authority file
+        with redirect_stdout(sys.stderr):  # python-xlib prints a warning if there is no authority file
             display = Display()
     except (DisplayError, ConnectionClosedError):
         if os.environ.get("WAYLAND_DISPLAY"):

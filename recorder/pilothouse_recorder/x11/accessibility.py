@@ -1,4 +1,4 @@
-"""Elements by AT-SPI, the accessibility of Linux desktops: programs answer over a D-Bus of its own."""
+"""Elements from AT-SPI, the accessibility interface of Linux desktops: programs answer over its own D-Bus."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,12 +15,12 @@ FOCUS_RULE = "type='signal',interface='org.a11y.atspi.Event.Object',member='Stat
 TEXT_EVENT = "object:text-changed:insert"
 TEXT_RULE = "type='signal',interface='org.a11y.atspi.Event.Object',member='TextChanged'"
 INSERT, BY_THE_PROGRAM = "insert", ":system"
-"""What happened to a text, and who did it: some programs tell that they did it themselves."""
+"""Kinds of text change, and their origin: some programs report that they made the change themselves."""
 PASSWORD_ROLE = 40
 ACTIVE, FOCUSED = 1, 12
 """Bits of an element's state."""
 ON_SCREEN = 0
-"""Coordinates are of the screen, not of the window."""
+"""Coordinates are relative to the screen, not the window."""
 MAX_LEVELS = 30
 ROLES = {
     "push button": "button",
@@ -40,18 +40,18 @@ ROLES = {
     "label": "text",
     "frame": "window",
 }
-"""The words of other systems for the same; other roles keep theirs."""
+"""Role names of other systems for the same roles; other roles keep their names."""
 VERIFY_NS = 500 * MS
-"""How often a password field that has the focus is asked whether it still has."""
+"""Interval of checks whether a focused password field still has the focus."""
 LIST_NS = 2 * SECOND
-"""Programs are listed at most this often."""
+"""Minimum interval between two listings of the programs."""
 
 Place = tuple[str, str]
 """A program's name on the bus, and the path of its object."""
 
 
 def open_finder() -> "AccessibilityFinder":
-    """The accessibility of this session. Raises DBusError where there is none."""
+    """The accessibility interface of this session. Raises DBusError if there is none."""
     session = Connection(session_address())
     try:
         address = session.call("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress")[0]
@@ -61,7 +61,7 @@ def open_finder() -> "AccessibilityFinder":
 
 
 class AccessibilityFinder:
-    """Asks programs over this bus."""
+    """Queries programs over this bus."""
 
     def __init__(self, bus: Connection) -> None:
         self._bus = bus
@@ -79,7 +79,7 @@ class AccessibilityFinder:
                 bus.call(REGISTRY, REGISTRY_PATH, REGISTRY, "RegisterEvent", "s", event)
 
     def element_at(self, x: int, y: int, pid: int, deadline_ns: int) -> Element | None:
-        """The innermost element of this program at a point of the screen. Raises DBusError where the bus has gone."""
+        """The innermost element of this program at a point of the screen. Raises DBusError if the bus is gone."""
         try:
             program = self._find_program(pid, deadline_ns)
             window = self._find_window(program, x, y, deadline_ns) if program else None
@@ -87,10 +87,10 @@ class AccessibilityFinder:
         except DBusError as error:
             if not error.name:
                 raise
-            return None  # it does not tell, or not in time
+            return None  # no answer, or not in time
 
     def has_password_focus(self, deadline_ns: int) -> bool:
-        """Whether a password field has the focus, by what programs told. Raises DBusError where the bus has gone."""
+        """Whether a password field has the focus, from the events of programs. Raises DBusError if the bus is gone."""
         for signal in self._bus.process():
             place = (signal.sender, signal.path)
             if signal.member == "StateChanged" and signal.body[:1] == ("focused",):
@@ -104,7 +104,7 @@ class AccessibilityFinder:
         return self._password is not None
 
     def take_insertions(self) -> list[Insertion]:
-        """Texts that were inserted into the element with the focus, as `has_password_focus` heard of them."""
+        """Texts inserted into the focused element, collected by `has_password_focus`."""
         taken, self._insertions = self._insertions, []
         return taken
 
@@ -113,7 +113,7 @@ class AccessibilityFinder:
         self._bus.close()
 
     def _has_focus(self, place: Place, deadline_ns: int) -> bool:
-        """Whether what is typed goes there; a program is asked once, for the focus from before the recording."""
+        """Whether typed text goes there. A program is queried once, for the focus from before the recording."""
         if self._focused is None and self._is_focused(place, deadline_ns):
             self._focused = place
         return place == self._focused
@@ -137,7 +137,7 @@ class AccessibilityFinder:
         self._password, self._verified_ns = (place if role == PASSWORD_ROLE else None), now_ns()
 
     def _is_focused(self, place: Place, deadline_ns: int) -> bool:
-        """Whether it has the focus; False once it is gone, True where its program is slow."""
+        """Whether the element has the focus: False if it is gone, True if its program is slow."""
         try:
             return bool(self._states(place, deadline_ns) >> FOCUSED & 1)
         except DBusError as error:
@@ -146,7 +146,7 @@ class AccessibilityFinder:
             return error.name == "timeout"
 
     def _find_program(self, pid: int, deadline_ns: int) -> str:
-        """The name of a process on the bus; empty where it has none."""
+        """The bus name of a process; empty if it has none."""
         if pid not in self._programs and now_ns() - self._listed_ns >= LIST_NS:
             self._listed_ns = now_ns()
             self._programs = {}
@@ -161,7 +161,7 @@ class AccessibilityFinder:
         return self._programs.get(pid, "")
 
     def _find_window(self, program: str, x: int, y: int, deadline_ns: int) -> Place | None:
-        """The window of a program at a point, the active one first."""
+        """The window of a program at a point. Tries the active window first."""
         found = None
         for place in self._children((program, ROOT), deadline_ns):
             left, top, width, height = self._ask(place, COMPONENT, "GetExtents", deadline_ns, "u", ON_SCREEN)
@@ -172,14 +172,14 @@ class AccessibilityFinder:
         return found
 
     def _descend(self, place: Place, x: int, y: int, deadline_ns: int) -> Place:
-        """The innermost element at a point, as far as it is found in time."""
+        """The innermost element at a point that is found in time."""
         for _ in range(MAX_LEVELS):
             try:
                 below = self._ask(place, COMPONENT, "GetAccessibleAtPoint", deadline_ns, "iiu", x, y, ON_SCREEN)
             except DBusError as error:
                 if not error.name or error.name == "timeout":
                     raise
-                break  # it has no parts with a place
+                break  # no child has a position
             if below[1] == NOTHING or tuple(below) == place:
                 break
             place = (below[0], below[1])
@@ -212,5 +212,5 @@ class AccessibilityFinder:
 
 
 def _seconds(deadline_ns: int) -> float:
-    """What is left until the deadline."""
+    """Time left until the deadline."""
     return max(0.001, (deadline_ns - now_ns()) / SECOND)

@@ -1,4 +1,4 @@
-"""The recorder's port for X11."""
+"""Implements the desktop interface for X11."""
 
 import select
 import time
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 def _needs_server(call: Callable[P, T]) -> Callable[P, T]:
-    """Say DesktopGone where the X server ended."""
+    """Raise DesktopGone if the X server ended."""
 
     @wraps(call)
     def checked(*args: P.args, **more: P.kwargs) -> T:
@@ -40,7 +40,7 @@ def _needs_server(call: Callable[P, T]) -> Callable[P, T]:
 
 
 class X11Desktop:
-    """A session of X11. Raises RecorderError where it cannot be recorded."""
+    """An X11 session. Raises RecorderError if it cannot be recorded."""
 
     def __init__(self) -> None:
         self._windows = WindowWatcher()
@@ -67,27 +67,27 @@ class X11Desktop:
 
     @property
     def changes(self) -> int:
-        """How often windows came, went or moved."""
+        """Number of times that windows appeared, disappeared or moved."""
         return self._windows.changes
 
     @property
     def flashes(self) -> int:
-        """How often windows came and went again between two calls of `sync`."""
+        """Number of times that windows appeared and disappeared between two calls of `sync`."""
         return self._windows.flashes
 
     @property
     def application(self) -> str:
-        """The class of the window with the focus."""
+        """The class of the focused window."""
         return self._windows.focused[0]
 
     @property
     def time_error_ns(self) -> int:
-        """How far the X server's times may be from the true ones."""
+        """Largest error of the X server's times."""
         return self._clock.error_ns
 
     @_needs_server
     def sync(self) -> None:
-        """One round trip: after it, everything that was drawn before it is known."""
+        """One round trip. Afterwards everything drawn before it is known."""
         self._windows.sync()
 
     @_needs_server
@@ -95,10 +95,10 @@ class X11Desktop:
         """Input since the last call. Raises RecorderError with `no_input`."""
         alive, raw = self._inputs.alive, self._inputs.take()
         if not alive and not raw:
-            self._windows.sync()  # says so where the X server ended
+            self._windows.sync()  # raises if the X server ended
             raise RecorderError("no_input", "The X server reports no input any more.")
         if raw:
-            self._windows.sync()  # the keyboard mapping as it was when the keys were pressed
+            self._windows.sync()  # applies the keyboard mapping from when the keys were pressed
         inputs = []
         for one in raw:
             if isinstance(one, FocusNotice):
@@ -118,7 +118,7 @@ class X11Desktop:
 
     @_needs_server
     def grab(self) -> Picture | None:
-        """The screen, where the X server gives it."""
+        """The screen, if the X server returns it."""
         if self._windows.size != (self._grabber.width, self._grabber.height):
             self._grabber.close()
             self._grabber = ScreenGrabber(*self._windows.size)
@@ -137,7 +137,7 @@ class X11Desktop:
 
     @_needs_server
     def describe_element(self, event: Event) -> None:
-        """Ask for the element in the background."""
+        """Request the element in the background."""
         pid = self._windows.pid_at(event.data["x"], event.data["y"])
         if pid:
             self._elements.describe(event, pid)
@@ -148,16 +148,17 @@ class X11Desktop:
         self._clock.add(self._windows.sample_clock())
 
     def suspended_ns(self) -> int:
-        """The difference of the clocks with sleep and without it."""
+        """The difference between the clock with sleep and the clock without it."""
         return time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.clock_gettime_ns(time.CLOCK_MONOTONIC)
 
     def wait(self, control: int, seconds: float) -> None:
-        """Until something was drawn or a command came. The X server sends input only while it is asked for something,
-        so that the caller has to come back soon."""
+        """Wait until something was drawn or a command arrived. The X server sends input only while it handles requests,
+        so the caller must come back soon.
+        """
         select.select([self._damage.fileno(), control], [], [], seconds)
 
     def close(self) -> None:
-        """End every connection."""
+        """Close every connection."""
         self._elements.close()
         self._inputs.close()
         self._damage.close()

@@ -1,4 +1,4 @@
-"""Input of every window by the RECORD extension: keys, buttons and moves with the X server's own times."""
+"""Input of all windows through the RECORD extension: keys, buttons and moves with the X server's own times."""
 
 import struct
 import threading
@@ -17,17 +17,17 @@ WIRE_EVENT = struct.Struct("<BBHIIIIhhhhHBx")
 """An event of the core protocol: type, detail, sequence, time, three windows, two points, state, same screen."""
 EVENT_BYTES = 32
 WITHOUT_MOVING = (X.NotifyGrab, X.NotifyUngrab)
-"""Modes of notices of the focus: a grab takes the keyboard for a moment, and the focus stays."""
+"""Modes of focus events during a grab: it takes the keyboard for a moment, and the focus stays."""
 BY_POINTER = (X.NotifyPointer, X.NotifyDetailNone)
-"""Details of notices that say nothing new: the root window is told where keys follow the pointer."""
+"""Details of redundant focus events. The root window gets them when keys follow the pointer."""
 MODE_AT = 8
-"""Where a notice of the focus has its mode."""
+"""Offset of the mode in a focus event."""
 START_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
 class RawInput:
-    """One event of the pointer or the keyboard: its X type, key or button, time, point on the screen, modifiers."""
+    """One pointer or keyboard event: its X type, key or button, time, point on the screen, modifiers."""
 
     type: int
     detail: int
@@ -39,16 +39,19 @@ class RawInput:
 
 @dataclass(frozen=True)
 class FocusNotice:
-    """A window got or lost the focus, told to its program between the inputs before and after it. Of the root window:
-    keys go to the window under the pointer from now on, or no more."""
+    """A window got or lost the focus, between the inputs before and after it.
+
+    For the root window: from now on, keys go to the window under the pointer, or no longer do.
+    """
 
     window: int
     focused: bool
 
 
 class InputListener:
-    """Collects input in a thread of its own. The X server sends it only while some client is active, so the caller
-    has to ask the server for something every few milliseconds."""
+    """Collects input in its own thread. The X server sends it only while some client is active, so the caller must send
+    the server a request every few milliseconds.
+    """
 
     def __init__(self) -> None:
         self._control, self._data = open_display(), open_display()
@@ -89,7 +92,7 @@ class InputListener:
         return taken
 
     def close(self) -> None:
-        """End the listener."""
+        """Close the listener."""
         self._control.record_disable_context(self._context)
         self._control.flush()
         self._thread.join(START_SECONDS)
@@ -100,7 +103,7 @@ class InputListener:
             self._data.record_enable_context(self._context, self._receive)
             self._data.close()
         except (ConnectionClosedError, XError, OSError):
-            return  # `alive` tells
+            return  # `alive` reports it
 
     def _receive(self, reply: Any) -> None:
         if reply.category == record.StartOfData:

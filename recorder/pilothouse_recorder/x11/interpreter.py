@@ -1,4 +1,4 @@
-"""Events of the session made of the X server's input."""
+"""Translates the X server's input to events of the session."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,27 +11,27 @@ from .inputs import RawInput
 
 KEY_PRESS, KEY_RELEASE, BUTTON_PRESS, BUTTON_RELEASE, MOTION = range(2, 7)
 WHEEL = {4: (0, -1), 5: (0, 1), 6: (-1, 0), 7: (1, 0)}
-"""Buttons that are notches of a wheel: to the right and down."""
+"""Buttons that stand for wheel notches: to the right and down."""
 MODIFIERS = {"ctrl": CONTROL, "shift": SHIFT, "alt": ALT, "super": SUPER}
 HOTKEY_STATE = CONTROL | SHIFT | SUPER
 
 
 def hotkey_of(one: RawInput, mapping: Sequence[int]) -> Hotkey | None:
-    """The recorder's own command that a key press gives, if any."""
+    """The recorder's hotkey that a key press triggers, if any."""
     if one.type != KEY_PRESS or one.state & HOTKEY_STATE != HOTKEY_STATE:
         return None
     return HOTKEYS.get(character(keysym_of(mapping, 0)))
 
 
 class InputInterpreter:
-    """Says what input is: which button, which key, which text."""
+    """Translates input to a button, key or text."""
 
     def __init__(self, mapping_of: Callable[[int], Sequence[int]]) -> None:
         self._mapping_of = mapping_of
         self._dead_keys = DeadKeys()
 
     def interpret(self, one: RawInput, instant: Instant) -> Event | None:
-        """The event; None for the release of a wheel's notch, which says nothing."""
+        """The event, or None for the release of a wheel notch, which carries no information."""
         kind: EventKind
         data: dict[str, Any] = {"x": one.x, "y": one.y, "modifiers": _modifiers(one.state)}
         if one.type in (KEY_PRESS, KEY_RELEASE):

@@ -1,5 +1,6 @@
-"""Pictures of the whole screen: the X server says when something was drawn (DAMAGE) and writes into memory that it
-shares with the recorder (MIT-SHM)."""
+"""Captures the whole screen. The X server reports drawing (DAMAGE) and writes into memory shared with the recorder
+(MIT-SHM).
+"""
 
 import ctypes
 import mmap
@@ -22,7 +23,7 @@ class _Cookie(ctypes.Structure):
 
 
 class DamageWatcher:
-    """Hears of everything that is drawn."""
+    """Receives notice of everything that is drawn."""
 
     def __init__(self) -> None:
         self._display = open_display()
@@ -33,11 +34,11 @@ class DamageWatcher:
         self._display.flush()
 
     def fileno(self) -> int:
-        """Readable when something may have been drawn."""
+        """File descriptor that is readable when something may have been drawn."""
         return int(self._display.fileno())
 
     def take(self) -> bool:
-        """Whether something was drawn since the last call. What is drawn from now on is reported again."""
+        """Whether something was drawn since the last call. Later drawing is reported again."""
         drawn = False
         while self._display.pending_events():
             drawn |= self._display.next_event().type == self._display.extension_event.DamageNotify
@@ -47,7 +48,7 @@ class DamageWatcher:
         return drawn
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self._display.close()
 
 
@@ -78,7 +79,7 @@ class ScreenGrabber:
             raise RecorderError("no_shared_memory", "The X server takes no shared memory: it runs on another machine.")
 
     def grab(self) -> bool:
-        """Fill `pixels`. Returns whether the X server gave the picture; it does not while the screen is resized."""
+        """Fill `pixels`. Returns whether the X server returned the picture; it does not while the screen is resized."""
         cookie = self._shm.xcb_shm_get_image(
             *(self._connection, self._root, 0, 0, self.width, self.height, ALL_PLANES, Z_PIXMAP, self._segment, 0)
         )
@@ -88,11 +89,11 @@ class ScreenGrabber:
 
     @property
     def pixels(self) -> memoryview:
-        """The picture; the next grab replaces it."""
+        """The picture. The next grab overwrites it."""
         return memoryview(self._pixels)
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self._xcb.xcb_disconnect(self._connection)
 
     def _load(self) -> None:

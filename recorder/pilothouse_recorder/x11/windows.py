@@ -1,4 +1,4 @@
-"""The windows on the screen, kept up to date by the X server's own notices; also its clock and the keyboard mapping."""
+"""Tracks the windows on the screen from the X server's events; also its clock and the keyboard mapping."""
 
 import time
 from contextlib import suppress
@@ -13,20 +13,20 @@ from ..exclusions import WindowInfo
 from . import open_display
 
 CLIENT_BITS = 21
-"""A resource's lowest bits; those above name the client that made it."""
+"""A resource id's lowest bits; the bits above identify its client."""
 MAX_DEPTH = 3
-"""Levels of windows below the root that are looked at: a window manager's frame, its border, the program's window."""
+"""Levels of windows below the root that are checked: a window manager's frame, its border, the program's window."""
 MAX_PARENTS = 16
 MAX_TITLE_CHARACTERS = 500
 STRUCTURE_EVENTS = (X.CreateNotify, X.DestroyNotify, X.MapNotify, X.UnmapNotify, X.ReparentNotify)
 
 
 class WindowWatcher:
-    """Follows windows. `sync` is one round trip: after it, everything drawn before it is known."""
+    """Tracks windows. `sync` is one round trip: afterwards, everything drawn before it is known."""
 
     def __init__(self) -> None:
         self._display = open_display()
-        self._display.set_error_handler(lambda *_: None)  # windows end at any time
+        self._display.set_error_handler(lambda *_: None)  # windows may close at any time
         self._root = self._display.screen().root
         self.root_id: int = self._root.id
         self._root.change_attributes(
@@ -43,9 +43,11 @@ class WindowWatcher:
         self._clock_ms: int | None = None
         self._structure_changed = True
         self.changes = 0
-        """How often windows came, went or moved in the tree, as of the last `sync`."""
+        """Number of times that windows appeared, disappeared or moved in the tree, as of the last `sync`."""
         self.flashes = 0
-        """How often windows came and went again between two calls of `sync`. What they showed is not known."""
+        """Number of times that windows appeared and disappeared between two calls of `sync`. What they showed is
+        unknown.
+        """
         self._mapped_ids: set[int] = set()
         self._infos: dict[int, WindowInfo] = {}
         self._keyboard: list[Any] = []
@@ -56,7 +58,7 @@ class WindowWatcher:
         self.sync()
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self._display.close()
 
     @property
@@ -66,12 +68,12 @@ class WindowWatcher:
 
     @property
     def focused(self) -> tuple[str, int]:
-        """The class of the window with the focus, and its program's process; empty and 0 where it does not tell."""
+        """The class of the focused window, and its program's process; empty and 0 if unknown."""
         return self._focused
 
     @property
     def keys_follow_pointer(self) -> bool:
-        """Whether no window has the focus, so that keys go to the one under the pointer, as of the last `sync`."""
+        """Whether no window has the focus, so that keys go to the window under the pointer, as of the last `sync`."""
         return self._focus_id == int(X.PointerRoot)
 
     def key_mapping(self, keycode: int) -> tuple[int, ...]:
@@ -97,7 +99,7 @@ class WindowWatcher:
         return False
 
     def pid_at(self, x: int, y: int) -> int:
-        """The process of the window at this point, as its program tells; 0 where it does not."""
+        """The process of the window at this point, as its program reports; 0 if it does not."""
         window = self._root
         with suppress(XError):
             for _ in range(MAX_PARENTS):
@@ -109,7 +111,7 @@ class WindowWatcher:
         return 0
 
     def sync(self) -> None:
-        """Ask the X server, and take note of what changed."""
+        """Request the changes, and apply them."""
         focus = self._display.get_input_focus().focus
         self._read_notices()
         while self._structure_changed:
@@ -128,7 +130,7 @@ class WindowWatcher:
         return info is not None and info.visible
 
     def sample_clock(self) -> ClockSample:
-        """Ask the X server for its time: a property changes, and the notice is stamped."""
+        """Ask the X server for its time: a property changes, and the event has a timestamp."""
         self._clock_ms = None
         before = time.monotonic_ns()
         self._clock_window.change_property(self._clock_atom, Xatom.INTEGER, 32, [0])

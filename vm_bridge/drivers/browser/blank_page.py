@@ -1,4 +1,4 @@
-"""What a browser shows while no task is set up: a sheet to write on, so that hands can be tried."""
+"""The page that a browser shows while no task is set up: a blank sheet for trying input."""
 
 from urllib.parse import urlsplit
 
@@ -25,7 +25,7 @@ PAGE = """<!doctype html>
 
 
 class BlankSite:
-    """Answers with the sheet; there is nothing else."""
+    """Serves only the sheet."""
 
     async def answer(self, request: Request) -> Response:
         parts = urlsplit(request.url)
@@ -37,5 +37,5 @@ class BlankSite:
 
 
 def blank_scene(size: tuple[int, int] = DEFAULT_SIZE) -> Scene:
-    """The sheet, on a screen of this size."""
+    """The scene of the sheet, with a screen of this size."""
     return Scene(BlankSite(), URL, size)

@@ -1,4 +1,4 @@
-"""A browser whose pages' time is ours: acts, looks, and the way back to every state by doing the same again."""
+"""A browser with controlled time: actions, observations, and restoring any state by replay."""
 
 import asyncio
 import time
@@ -41,11 +41,12 @@ T = TypeVar("T")
 
 
 class BrowserDriver:
-    """One machine, shared by the views of all its leases. Its session is begun when it is first needed, given up when
-    nobody needs it for long, and made again from its log."""
+    """One machine, shared by all its leases. Its session opens on first use, closes when it is idle for long, and is
+    restored from its log.
+    """
 
     def __init__(self, stage: SessionFactory, suites: Mapping[str, WebSuite], folder: Path | None = None) -> None:
-        """In `folder`, if there is one, lies what a later process needs to go on."""
+        """`folder`, if given, holds the state that a later process needs to resume."""
         self._suites = suites
         self._log = ReplayLog(None if folder is None else folder / "log.jsonl")
         begun = self._log.beginning
@@ -55,10 +56,10 @@ class BrowserDriver:
         )
         self.frames = self._episode_manager.frames
         self.used_at = time.monotonic()
-        """When it was last needed (monotonic seconds)."""
+        """Time of the last use (monotonic seconds)."""
         self._command_log = CommandLog(None if folder is None else folder / "acts.jsonl")
         self._seen: tuple[int, Observation] | None = None
-        """What was shown last, and after which change of the keeper's."""
+        """The last observation, and the episode manager's change number at that time."""
         self._pictures = ScreenshotCache()
         self._destroyed = ""
         self._lock = self._episode_manager.one_at_a_time
@@ -66,18 +67,18 @@ class BrowserDriver:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What it can do; its size is that of the present task."""
+        """Its capabilities; the size is that of the current task."""
         width, height = self._episode_manager.plan.screen
         return Capabilities(kinds=ACTION_KINDS, width=width, height=height, streams=STREAMS, snapshots=True)
 
     @property
     def busy(self) -> bool:
-        """Whether something is done just now."""
+        """Whether an operation is running."""
         return self._lock.locked()
 
     @property
     def idle(self) -> bool:
-        """Whether its session could be given up without anybody noticing."""
+        """Whether its session can be closed without anyone noticing."""
         manager = self._episode_manager
         return manager.open and not (self.busy or manager.rate or self.frames.watchers or manager.not_replayable_reason)
 
@@ -103,17 +104,17 @@ class BrowserDriver:
             self._pictures.forget()
 
     async def destroy(self, why: str) -> None:
-        """It is gone for good. Idempotent."""
+        """Destroy the machine for good. Idempotent."""
         self._destroyed = self._destroyed or why
         self._skip_settle.set()
         await self._episode_manager.close(self._destroyed)
 
-    # --- what a lease asks for
+    # # --- calls of a lease
 
     async def prepare(self, fence: int, task: Task) -> Observation:
         """See `Machine.prepare`."""
         self.admit(fence)
-        plan = parse_episode_config(self._suites, task)  # what cannot be is refused before anything is thrown away
+        plan = parse_episode_config(self._suites, task)  # reject an invalid task before anything is discarded
         async with self._lock:
             self.admit(fence)
             self._skip_settle.clear()
@@ -143,7 +144,7 @@ class BrowserDriver:
         return await self._command_log.once(command_id, action, settle=settle, act=act)
 
     async def skip_settle(self, fence: int) -> None:
-        """See `Machine.hurry`."""
+        """See `Machine.skip_settle`."""
         self.admit(fence)
         self._skip_settle.set()
 
@@ -156,7 +157,7 @@ class BrowserDriver:
             return snapshot
 
     async def restore(self, fence: int, snapshot: MachineSnapshot) -> Observation:
-        """See `Machine.restore`. The page as it is stays until the other stands beside it."""
+        """See `Machine.restore`. The current page stays until its replacement is ready."""
         async with self._lock:
             self.admit(fence)
             began, replay_path = time.monotonic(), self._log.path_to(snapshot)
@@ -180,7 +181,7 @@ class BrowserDriver:
                 raise VerifierFailed(f"the verifier failed: {failure}") from failure
 
     async def suggest_expert_action(self, fence: int) -> ExpertSuggestion | None:
-        """See `Machine.advise`. An expert that fails knows no way on."""
+        """See `Machine.suggest_expert_action`. An expert that fails suggests nothing."""
         async with self._lock:
             self.admit(fence)
             plan = self._episode_manager.plan
@@ -193,26 +194,26 @@ class BrowserDriver:
                 return None
 
     async def read(self, fence: int, question: Callable[[Session], Awaitable[T]]) -> T:
-        """What a question gives that changes nothing. Raises ScriptFailed, MachineGone."""
+        """The result of a read-only query. Raises ScriptFailed, MachineGone."""
         async with self._lock:
             self.admit(fence)
             return await self._ask_with_retry(lambda: self._query(question))
 
     async def set_time_scale(self, fence: int, rate: float) -> None:
-        """See `Machine.pace`."""
+        """See `Machine.set_time_scale`."""
         async with self._lock:
             self.admit(fence)
             await self._episode_manager.current_episode()
             self._episode_manager.run_clock(rate)
 
     async def stage_upload(self, fence: int, data: bytes, media_type: str) -> BlobRef:
-        """See `Machine.stage`."""
+        """See `Machine.stage_upload`."""
         async with self._lock:
             self.admit(fence)
             return self._episode_manager.staged.keep(data, media_type)
 
     async def borrow_session(self, fence: int) -> Session:
-        """The session, for somebody whose inputs nobody logs: its states cannot be made again from then on."""
+        """The session, for a client whose input is not logged. Its states cannot be replayed from then on."""
         async with self._lock:
             self.admit(fence)
             episode = await self._episode_manager.current_episode()
@@ -224,20 +225,20 @@ class BrowserDriver:
         """Raises UnknownBlob."""
         return self._pictures.read(ref)
 
-    # --- looking after it
+    # # --- maintenance
 
     async def release_idle_session(self) -> None:
-        """Let the session go while nobody needs it; it is made again from its log."""
+        """Close an idle session. It is restored from its log."""
         async with self._lock:
             if not self._episode_manager.not_replayable_reason and not self._episode_manager.rate:
                 await self._episode_manager.release_session()
 
     async def is_responsive(self) -> bool:
-        """Whether its page answers, where it has one; what does not is made again once."""
+        """Whether its page, if any, answers. An unresponsive page is restored once."""
         if self._destroyed:
             return False
         if self.busy or not self._episode_manager.open:
-            return True  # what is done now has a bound of its own
+            return True  # the running operation has its own timeout
         async with self._lock:
             try:
                 await self._ask_with_retry(lambda: self._query(_is_responsive))
@@ -245,7 +246,7 @@ class BrowserDriver:
                 return False
             return True
 
-    # --- acts
+    # # --- actions
 
     async def _act(self, fence: int, action: Action, *, settle: bool, snapshot: bool) -> Transition:
         async with self._lock:
@@ -273,16 +274,16 @@ class BrowserDriver:
             )
 
     async def _try_snapshot(self) -> MachineSnapshot | None:
-        """A name for the present state; None where it cannot be made again."""
+        """A snapshot of the current state, or None if it cannot be replayed."""
         await self._episode_manager.current_episode()
         return None if self._episode_manager.not_replayable_reason else self._log.snapshot()
 
     async def _perform_action(
         self, action: Action, began: float, *, settle: bool, again: bool = True
     ) -> tuple[Observation, ActionError | None]:
-        """What is shown after the act, and why it failed if it did. Where its page or browser is lost meanwhile, the
-        episode is put back to before the act. An act that neither hung its page nor crashed it is then done once more:
-        its browser may have ended because of somebody else, or lost the first frame of a window that opened."""
+        """The outcome of an action. A lost page or browser is restored to before the action. An action that neither
+        hung nor crashed its page is then retried once: its browser may have ended because of another session, or
+        lost the first frame of a new window."""
         episode, live = await self._episode_manager.current_episode(), self._episode_manager.rate > 0
         pages = len(episode.session.pages)
         try:
@@ -301,7 +302,7 @@ class BrowserDriver:
             return await self._ask_with_retry(partial(self._observe, "rested", _elapsed_ms(began))), error
 
     async def _ask_with_retry(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """What a question gives that changes nothing; asked again where the page was lost and made again.
+        """The result of a read-only query. Retries if the page was lost and restored.
 
         Raises ScriptFailed, MachineGone.
         """
@@ -324,7 +325,7 @@ class BrowserDriver:
     async def _query(self, question: Callable[[Session], Awaitable[T]]) -> T:
         return await question((await self._episode_manager.current_episode()).session)
 
-    # --- looking
+    # # --- observations
 
     async def _observed(self, began: float, *, settle: bool) -> Observation:
         episode = await self._episode_manager.current_episode()
@@ -340,13 +341,13 @@ class BrowserDriver:
         return await self._observe(rest, _elapsed_ms(began), step=step)
 
     def _last_observation(self) -> Observation | None:
-        """What was seen last, where nothing can have changed since and there is no news."""
+        """The last observation, if nothing can have changed since and there are no new events."""
         if self._seen is None or self._seen[0] != self._episode_manager.changes or self._episode_manager.news:
             return None
         return self._seen[1]
 
     async def _observe(self, rest: Rest, settle_ms: float, *, step: ReplayStep | None = None) -> Observation:
-        """See what is shown, and note what led to it. Raises BrowserFailed, and then nothing is noted."""
+        """Observe, and log what led to the observation. Raises BrowserFailed, and then nothing is logged."""
         manager = self._episode_manager
         episode = await manager.current_episode()
         picture = await episode.screenshot()
@@ -386,7 +387,7 @@ async def _is_responsive(session: Session) -> None:
 
 
 def _is_valid_text(value: str) -> bool:
-    """Whether it is whole characters, none of them null."""
+    """Whether the text has only complete characters, and no null character."""
     return "\0" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
 
 

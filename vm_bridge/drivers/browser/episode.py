@@ -1,4 +1,4 @@
-"""One episode in a browser: a session, what was done in it, and how the same is done again."""
+"""One episode in a browser: a session, its log, and its replay."""
 
 import asyncio
 from collections.abc import Sequence
@@ -24,17 +24,17 @@ from vm_bridge.suites.web_suite import Scene, TaskProgress, WebSuite
 SETTLE_MS = 3_000.0
 """Longest settle, in the page's time."""
 SLICE_MS = 250.0
-"""How much of a settle or a wait is given at once; between two of them it can be cut short."""
+"""Step of a settle or a wait; between two steps it can be cut short."""
 LIVE_SETTLE_MS = 50.0
-"""How much passes with an act after which nothing is waited for: enough to see it."""
+"""Time that passes with an action without settling: enough to see it."""
 JPEG_QUALITY = 90
 SUITE_ERRORS = (ScriptFailed, LookupError, TypeError, ValueError)
-"""How a suite fails whose page, or whose script, does not say what it should."""
+"""Errors of a suite whose page or script returns something unexpected."""
 
 
 @dataclass(frozen=True, slots=True)
 class EpisodeConfig:
-    """What an episode begins from; without a task, a sheet to write on."""
+    """The start of an episode; without a task, the blank sheet."""
 
     task: Task | None
     suite: WebSuite | None
@@ -43,30 +43,30 @@ class EpisodeConfig:
     clock: Clock
     form: ImageFormat
     pace: float
-    """How fast the pages' time goes between two acts, at first."""
+    """Initial time scale between two actions."""
 
     def scene(self) -> Scene:
-        """Where it is played. Raises UnknownTask, InvalidAction."""
+        """The scene of the episode. Raises UnknownTask, InvalidAction."""
         if self.task is None or self.suite is None:
             return blank_scene(self.screen)
         return self.suite.scene(self.task)
 
     @property
     def seed(self) -> int:
-        """Of everything that is random in its pages."""
+        """Seed of all randomness in its pages."""
         return 0 if self.task is None else self.task.seed
 
 
 @dataclass(frozen=True, slots=True)
 class ActionOutcome:
-    """How the page came to rest after an act, and why the act failed if it did."""
+    """How the page settled after an action, and why the action failed if it did."""
 
     rest: Rest
     failed: ActionError | None
 
 
 class SessionFactory(Protocol):
-    """Where sessions come from."""
+    """Opens sessions."""
 
     async def open(self, scene: Scene, *, seed: int, clock: Clock, network: tuple[str, ...]) -> Session:
         """A session with an empty page that may reach these hosts. Raises BrowserFailed."""
@@ -74,18 +74,20 @@ class SessionFactory(Protocol):
 
 
 class Episode:
-    """Not for two callers at once. Its calls raise BrowserFailed when the session is lost."""
+    """Supports one caller at a time. Its calls raise BrowserFailed if the session is lost."""
 
     def __init__(self, plan: EpisodeConfig, scene: Scene, session: Session, staged: EpisodeFileStaging) -> None:
         self.plan, self.scene, self.session = plan, scene, session
         self.files = {file.name: file for file in scene.files}
-        """What its pages may be given where they ask for files, by name."""
+        """Files offered to its pages' file choosers, by name."""
         self._staged = staged
         self._action_executor = PageActionExecutor(session, self.files)
 
     @classmethod
     async def begin(cls, stage: SessionFactory, plan: EpisodeConfig, staged: EpisodeFileStaging) -> "Episode":
-        """The start state, at rest. Raises BrowserFailed; ScriptFailed where the page cannot be set up."""
+        """Open an episode at its settled start state. Raises BrowserFailed, and ScriptFailed if the page cannot be set
+        up.
+        """
         scene = plan.scene()
         network = () if plan.task is None else plan.task.network
         session = await stage.open(scene, seed=plan.seed, clock=plan.clock, network=network)
@@ -104,8 +106,9 @@ class Episode:
     async def replay(
         cls, stage: SessionFactory, plan: EpisodeConfig, staged: EpisodeFileStaging, steps: Sequence[ReplayStep]
     ) -> "Episode":
-        """The same deeds done again, unseen; the last picture is taken. Raises CannotRestore where it, or the time on
-        the way, comes out differently."""
+        """Replay the same steps without viewers. Takes the last picture. Raises CannotRestore if it, or a time on the
+        way, differs.
+        """
         proof = max((number for number, step in enumerate(steps) if step.picture is not None), default=-1)
         episode = await cls.begin(stage, plan, staged)
         try:
@@ -118,7 +121,7 @@ class Episode:
         return episode
 
     async def do(self, action: Action, *, settle: bool, live: bool, skip_settle: asyncio.Event) -> ActionOutcome:
-        """Do it, and let the page's time pass that belongs to it."""
+        """Execute an action and advance the page's time accordingly."""
         began, failed = self.session.now_ms, None
         try:
             if isinstance(action, Wait):
@@ -130,15 +133,15 @@ class Episode:
         return ActionOutcome(await self._come_to_rest(began, settle=settle, live=live, skip_settle=skip_settle), failed)
 
     async def rest(self, skip_settle: asyncio.Event) -> Rest:
-        """Let the page come to rest, where it does by itself."""
+        """Let the page settle, if it does."""
         return await self._settled(skip_settle) if not self.scene.step_ms else "rested"
 
     async def screenshot(self) -> bytes:
-        """The picture of this moment as a file."""
+        """The current picture as a file."""
         return await self.session.picture(self.plan.form, JPEG_QUALITY)
 
     async def progress(self) -> TaskProgress:
-        """How the game stands; nothing is known of it where its page cannot say."""
+        """Progress of the game; unknown if its page cannot report it."""
         if self.plan.task is None or self.plan.suite is None:
             return TaskProgress()
         try:
@@ -163,7 +166,7 @@ class Episode:
 
     async def _come_to_rest(self, began: float, *, settle: bool, live: bool, skip_settle: asyncio.Event) -> Rest:
         step_ms = self.scene.step_ms
-        if live:  # time goes by itself
+        if live:  # time runs by itself
             await self.session.advance(SLICE_MS if settle and not step_ms else LIVE_SETTLE_MS)
             return "rested" if settle else "skipped"
         if not settle:
@@ -203,7 +206,7 @@ class Episode:
         await self._advance_to(step)
 
     async def _compare(self, step: ReplayStep, *, taken: bool) -> None:
-        """Look as was looked before, where the picture is not `taken` without one. Raises CannotRestore."""
+        """Repeat the logged observation, unless the picture is already `taken`. Raises CannotRestore."""
         if step.picture is None:
             return
         if not taken:
@@ -212,7 +215,7 @@ class Episode:
             raise CannotRestore(f"what is shown came out differently after {self.session.now_ms:.0f} ms")
 
     async def _advance_to(self, step: ReplayStep) -> None:
-        """Let time pass as it did."""
+        """Advance time as logged."""
         settles = step.settle and not step.live and not self.scene.step_ms and not isinstance(step.action, Wait)
         if settles:
             await self.session.advance_until(step.until_ms)
@@ -223,5 +226,5 @@ class Episode:
 
 
 def failure_code(failure: BrowserFailed) -> str:
-    """What became of a page, as a stable code."""
+    """The stable code of a page's failure."""
     return {"PageHung": "page_hung", "BrowserEnded": "browser_ended"}.get(type(failure).__name__, "page_lost")

@@ -1,4 +1,4 @@
-"""What a task's parameters ask of a browser: which page, which screen, whose time."""
+"""Parses a task's parameters for a browser: page, screen and clock."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -50,7 +50,7 @@ def _parse_size(task: Task | None) -> tuple[int, int]:
 
 
 def _parse_clock(task: Task | None) -> Clock:
-    """Everybody's time is the script's clock, set to go on by itself: so it can still be gone back over."""
+    """The real clock is the script clock running by itself, so that it can still be replayed."""
     wanted = "exact" if task is None else task.parameters.get("clock", "exact")
     if wanted not in tuple(Clock):
         raise InvalidAction(f"a clock is one of {', '.join(Clock)}, not {wanted!r}")

@@ -1,5 +1,5 @@
-"""Keeps the episode of one machine: begins it when it is first needed, makes it again where it was lost, and lets its
-time go by where it is asked to."""
+"""Manages the episode of one machine: opens it on first use, restores it after a loss, and runs its clock on
+request."""
 
 import asyncio
 import time
@@ -16,22 +16,22 @@ from vm_bridge.machine import RESTORE_SECONDS
 from vm_bridge.sandbox import FrameSource
 
 CLOCK_STEP_MS = 1000 / 30
-"""How much of the page's time is given at once while it goes by itself."""
+"""Step of the page's time while it runs by itself."""
 
 
 class EpisodeManager:
-    """Whoever calls it holds `one_at_a_time`, unless it says otherwise."""
+    """Callers hold `one_at_a_time`, unless a method says otherwise."""
 
     def __init__(self, stage: SessionFactory, log: ReplayLog, plan: EpisodeConfig, staged: EpisodeFileStaging) -> None:
         self.log, self.plan, self.staged = log, plan, staged
         self.frames = BrowserFrames(self._source)
         self.one_at_a_time = asyncio.Lock()
         self.news: list[PageEvent] = []
-        """What became of the session itself, and was not told yet."""
+        """Session events that were not reported yet."""
         self.rate = 0.0
-        """How fast the page's time goes between two acts."""
+        """Current time scale of the page."""
         self.changes = 0
-        """Rises whenever something may look otherwise."""
+        """Rises whenever the display may have changed."""
         self._stage = stage
         self._episode: Episode | None = None
         self._running: asyncio.Task[None] | None = None
@@ -50,11 +50,11 @@ class EpisodeManager:
 
     @property
     def not_replayable_reason(self) -> str:
-        """Why the episode cannot be made again; empty where it can."""
+        """Why the episode cannot be replayed; empty if it can."""
         return self.log.lost
 
     async def start(self, plan: EpisodeConfig) -> None:
-        """Begin the episode of another task. Raises MachineGone."""
+        """Start the episode of another task. Raises MachineGone."""
         await self.release_session()
         self.staged.forget()
         self.log.begin(plan.task)
@@ -63,7 +63,7 @@ class EpisodeManager:
         self.run_clock(plan.pace)
 
     async def forget(self, plan: EpisodeConfig) -> None:
-        """There is no episode any more."""
+        """Discard the episode."""
         await self.release_session()
         self.staged.forget()
         self.log.forget()
@@ -71,14 +71,14 @@ class EpisodeManager:
         self.news.clear()
 
     async def close(self, why: str) -> None:
-        """It is gone for good."""
+        """Close it for good."""
         self._closed = self._closed or why
         self.frames.close()
         async with self.one_at_a_time:
             await self.release_session()
 
     async def current_episode(self) -> Episode:
-        """The episode as it stands. Raises MachineGone."""
+        """The current episode. Raises MachineGone."""
         if self._closed:
             raise MachineGone(self._closed)
         if self._episode is None and self.log.beginning is None:
@@ -94,7 +94,7 @@ class EpisodeManager:
         return self._episode
 
     async def replay(self, steps: tuple[ReplayStep, ...]) -> Episode:
-        """Another episode in which the same was done. Raises CannotRestore."""
+        """Another episode in which the same steps were replayed. Raises CannotRestore."""
         try:
             async with asyncio.timeout(RESTORE_SECONDS):
                 return await self._replay_with_retry(steps)
@@ -102,13 +102,13 @@ class EpisodeManager:
             raise CannotRestore(f"it takes longer than {RESTORE_SECONDS:.0f} s") from late
 
     async def replace(self, made: Episode, steps: int) -> None:
-        """Go on with an episode in which so many deeds of this one were done again."""
+        """Continue with an episode that replayed the first `steps` steps of this one."""
         await self.release_session(keep_pace=True)
         self.log.go_back(steps)
         self._take(made)
 
     async def recover(self, failure: BrowserFailed) -> None:
-        """Put the episode back to where its log ends, and have its holder told. Raises MachineGone."""
+        """Restore the episode to the end of its log, and report it to its holder. Raises MachineGone."""
         why = self.not_replayable_reason
         await self.release_session(keep_pace=True)
         if why:
@@ -117,7 +117,7 @@ class EpisodeManager:
         self.news.append(PageEvent(kind="restored", text=f"{failure}: the episode was made again from its inputs"))
 
     async def release_session(self, *, keep_pace: bool = False) -> None:
-        """Let the session go."""
+        """Close the session."""
         episode, self._episode = self._episode, None
         self.changes += 1
         if not keep_pace:
@@ -130,7 +130,7 @@ class EpisodeManager:
             self.frames.move()
 
     def run_clock(self, rate: float) -> None:
-        """Let the page's time go by itself, so many times as fast as everybody's."""
+        """Run the page's clock by itself, at `rate` times real time."""
         self.rate = rate
         self.changes += 1
         if rate and self._running is None:
@@ -140,7 +140,7 @@ class EpisodeManager:
             self._running = None
 
     async def _begin(self) -> None:
-        """From the task alone. Raises MachineGone."""
+        """Start from the task alone. Raises MachineGone."""
         try:
             try:
                 self._take(await Episode.begin(self._stage, self.plan, self.staged))
@@ -151,7 +151,7 @@ class EpisodeManager:
             raise MachineGone(f"{what}: {failure}") from failure
 
     async def _replay_with_retry(self, steps: tuple[ReplayStep, ...]) -> Episode:
-        """A browser that ends on the way may have ended because of somebody else. Raises CannotRestore."""
+        """Retries a replay whose browser ended, since another session may have been the cause. Raises CannotRestore."""
         try:
             try:
                 return await Episode.replay(self._stage, self.plan, self.staged, steps)
@@ -169,7 +169,7 @@ class EpisodeManager:
         self.frames.move()
 
     async def _watch_session(self, episode: Episode) -> None:
-        """Make the episode again when its browser dies while nobody asks. Takes the lock itself."""
+        """Restore the episode if its browser dies between calls. Takes the lock itself."""
         await episode.session.engine.died.wait()
         async with self.one_at_a_time:
             if self._episode is episode and not self._closed:
@@ -177,7 +177,7 @@ class EpisodeManager:
                     await self.recover(BrowserEnded("the browser ended"))
 
     async def _source(self) -> FrameSource:
-        """What is to be watched. Takes the lock itself."""
+        """The picture source for viewers. Takes the lock itself."""
         async with self.one_at_a_time:
             return (await self.current_episode()).session.frame_stream
 
@@ -187,7 +187,7 @@ class EpisodeManager:
         while self.rate:
             due = max(
                 due + CLOCK_STEP_MS / 1000, time.monotonic() - CLOCK_STEP_MS / 1000
-            )  # what is late is not made up for
+            )  # does not catch up after a delay
             await asyncio.sleep(max(0.0, due - time.monotonic()))
             async with self.one_at_a_time:
                 await self._tick()

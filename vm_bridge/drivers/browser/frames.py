@@ -1,4 +1,4 @@
-"""The live picture of a browser machine, whichever session it has at the time."""
+"""The live picture of a browser machine, across its sessions."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
@@ -11,18 +11,20 @@ from vm_bridge.sandbox import Frame, FrameSource
 
 
 class BrowserFrames:
-    """Frames of one session after another. `present` gives that of now, and makes one where there is none."""
+    """Frames of one session after another. `present` returns the current session's source, and opens a session if there
+    is none.
+    """
 
     def __init__(self, present: Callable[[], Awaitable[FrameSource]]) -> None:
         self.watchers = 0
-        """How many watch."""
+        """Number of viewers."""
         self._present = present
         self._moved = asyncio.Event()
         self._closed = False
         self._serial = 0
 
     def move(self) -> None:
-        """There is another session, or soon will be."""
+        """The session has changed, or soon will."""
         self._moved.set()
         self._moved = asyncio.Event()
 
@@ -53,11 +55,11 @@ class BrowserFrames:
                     self._serial += 1
                     yield replace(frame, serial=self._serial)
             if not moved.is_set() and not self._closed:
-                await moved.wait()  # the session has ended, and its machine is told soon
+                await moved.wait()  # the session has ended, and its machine is notified soon
 
 
 async def _until(over: asyncio.Event, frames: AsyncIterator[Frame]) -> AsyncGenerator[Frame, None]:
-    """Frames until they end or it is over."""
+    """Yield frames until they end or `over` is set."""
     ended: asyncio.Future[Any] = asyncio.ensure_future(over.wait())
     pending: asyncio.Future[Any] = asyncio.ensure_future(_next(frames))
     try:
@@ -70,7 +72,7 @@ async def _until(over: asyncio.Event, frames: AsyncIterator[Frame]) -> AsyncGene
     finally:
         ended.cancel()
         pending.cancel()
-        await asyncio.wait({ended, pending})  # a source cannot close while it is asked
+        await asyncio.wait({ended, pending})  # a source cannot close during a request
 
 
 async def _next(frames: AsyncIterator[Frame]) -> Frame | None:

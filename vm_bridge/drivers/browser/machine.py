@@ -79,4 +79,4 @@ class BrowserMachine:
         return await self._browser.stage_upload(self._fence, data, media_type)
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing: there are no resources to release."""

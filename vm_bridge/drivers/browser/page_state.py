@@ -1,4 +1,4 @@
-"""What an observation says of a browser's pages."""
+"""Builds an observation's part on a browser's pages."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from vm_bridge.suites.web_suite import TaskProgress
 
 MAX_EVENTS, MAX_TEXT = 40, 300
 MAX_EVENTS_PER_KIND = 4
-"""Events of one kind that are told one by one."""
+"""Maximum events of one kind that are listed individually."""
 MAX_TABS = 32
 MAX_URL = 2_000
 MAX_DESCRIPTION = 4_000
@@ -31,12 +31,12 @@ EVENT_KINDS: dict[str, PageEventKind] = {
     "hung": "limit",
     "dropped": "limit",
 }
-"""What people are told of; a page's own notes to its developers are not among them."""
+"""Event kinds shown to people, without a page's own console notes."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageContext:
-    """What the session itself does not know."""
+    """Context that the session itself does not have."""
 
     progress: TaskProgress
     limit_ms: float
@@ -46,7 +46,7 @@ class PageContext:
 
 
 def build_page_state(session: Session, told: PageContext) -> tuple[BrowserPage, str]:
-    """How the pages stand, and the address of the active one; events are given once."""
+    """The state of the pages, and the URL of the active one. Each event is returned once."""
     active = session.active
     tabs = tuple(
         Tab(id=page.id, title=page.title[:MAX_TEXT], url=page.url[:MAX_URL], active=page is active)
@@ -80,7 +80,7 @@ def _chooser(requested: FileChooserRequest | None, files: tuple[FilePayload, ...
 
 
 def _events(browser_events: tuple[BrowserEvent, ...]) -> list[PageEvent]:
-    """A few of each kind, and how many more there were."""
+    """A few events of each kind, and the number of further ones."""
     told: list[PageEvent] = []
     more: Counter[PageEventKind] = Counter()
     for one in browser_events:

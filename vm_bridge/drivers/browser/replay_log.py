@@ -1,4 +1,4 @@
-"""What was done in an episode of a browser, in the page's own time, so that the same can be done again."""
+"""The log of an episode in a browser, in the page's own time, for replay."""
 
 import secrets
 from contextlib import suppress
@@ -15,46 +15,46 @@ from protocol.trajectory.tasks import Task
 from vm_bridge.errors import CannotRestore
 
 MAX_REPLAY_STEPS = 5_000
-"""Longest way that is gone again."""
+"""Maximum steps of a replay."""
 
 
 class ReplayStep(FrozenModel):
-    """An act, or time that passed without one."""
+    """An action, or time that passed without one."""
 
     action: Action | None = None
     settle: bool = False
-    """Whether the page was let come to rest."""
+    """Whether the page was allowed to settle."""
     live: bool = False
-    """Whether the page's time went by itself meanwhile."""
+    """Whether the page's time ran by itself meanwhile."""
     failed: str | None = None
     """The code of its error."""
     until_ms: float
-    """The page's time when it was over."""
+    """The page's time at the end of the step."""
     picture: Sha256 | None = None
-    """What was shown then, where somebody looked."""
+    """The picture then, if it was observed."""
 
 
 class EpisodeStart(FrozenModel):
-    """What an episode begins from; its first deed is its start."""
+    """The start of an episode; its first step is its start."""
 
     name: str
     task: Task | None
 
 
 class LogLine(FrozenModel):
-    """One line of the file: one of these is said."""
+    """One line of the file; exactly one field is set."""
 
     begins: EpisodeStart | None = None
     deed: ReplayStep | None = None
     back: int | None = None
-    """How many deeds are left after a way back."""
+    """Number of steps that remain after a restore."""
     lost: str | None = None
     fence: int | None = None
     used: int | None = None
 
 
 class ReplayLog:
-    """From one set-up of a task to the next; with a `file`, a later process can read it."""
+    """Covers one task set-up to the next. With a `file`, a later process can read it."""
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file
@@ -63,53 +63,53 @@ class ReplayLog:
         self.fence = 1
         """The lowest fencing token that may still act."""
         self.used = 0
-        """The highest that did."""
+        """The highest token that did."""
         self.lost = ""
-        """Why no state from now on can be made again; empty where it can."""
+        """Why no later state can be replayed; empty if it can."""
         self._cuts: list[int] = []
         self._open: float | None = None
-        """Until when time passed that is no deed yet."""
+        """End of passed time that is not part of a step yet."""
         if file is not None and file.exists():
             self._read(file)
 
     def begin(self, task: Task | None) -> None:
-        """A fresh page: snapshots taken so far mean nothing any more."""
+        """Start a fresh page: earlier snapshots become invalid."""
         self.forget()
         self.beginning = EpisodeStart(name=secrets.token_hex(8), task=task)
         self._write(self._tokens(), LogLine(begins=self.beginning), anew=True)
 
     def forget(self) -> None:
-        """There is no episode."""
+        """Discard the episode."""
         self.beginning, self.steps, self.lost, self._cuts, self._open = None, [], "", [], None
         self._write(self._tokens(), anew=True)
 
     def admit(self, fence: int) -> None:
-        """This token acts; no lower one may from now on."""
+        """Admit this token; lower ones are rejected from now on."""
         if fence > self.used:
             self.fence, self.used = max(self.fence, fence), fence
             self._write(self._tokens())
 
     def end_lease(self) -> None:
-        """No token used so far may act from now on."""
+        """Reject all tokens used so far."""
         self.fence = max(self.fence, self.used + 1)
         self._write(self._tokens())
 
     def note(self, deed: ReplayStep) -> None:
-        """Something was done."""
+        """Log a step."""
         self._close()
         self._append(deed)
 
     def advance_time(self, until_ms: float) -> None:
-        """The page's time went on by itself."""
+        """The page's time advanced by itself."""
         self._open = until_ms
 
     def mark_not_replayable(self, why: str) -> None:
-        """Something happened that is not in here."""
+        """Record that something outside the log happened."""
         self.lost = why
         self._write(LogLine(lost=why))
 
     def snapshot(self) -> MachineSnapshot:
-        """A name for the present state."""
+        """A snapshot of the current state."""
         assert self.beginning is not None
         self._close()
         acts = sum(deed.action is not None for deed in self.steps)
@@ -117,7 +117,7 @@ class ReplayLog:
         return MachineSnapshot(id=name, acts=acts, taken_at=datetime.now(UTC))
 
     def path_to(self, snapshot: MachineSnapshot) -> tuple[ReplayStep, ...]:
-        """All that was done before a state. Raises CannotRestore."""
+        """The steps that lead to a state. Raises CannotRestore."""
         name, _, rest = snapshot.id.partition("-")
         branch, _, length = rest.partition("-")
         if self.beginning is None or name != self.beginning.name or not (branch.isdigit() and length.isdigit()):
@@ -132,14 +132,14 @@ class ReplayLog:
         return tuple(self.steps[:count])
 
     def go_back(self, count: int) -> None:
-        """The page is again as it was after so many deeds."""
+        """The page is restored to its state after `count` steps."""
         del self.steps[count:]
         self._cuts.append(count)
         self._open = None
         self._write(LogLine(back=count))
 
     def all_steps(self) -> tuple[ReplayStep, ...]:
-        """All that was done. Raises CannotRestore where something happened that is not in here."""
+        """All steps. Raises CannotRestore if something outside the log happened."""
         if self.lost:
             raise CannotRestore(self.lost)
         self._close()
@@ -160,12 +160,12 @@ class ReplayLog:
     def _write(self, *lines: LogLine, anew: bool = False) -> None:
         if self._file is None:
             return
-        # The folder of a destroyed machine is gone; the act will find that the machine is.
+        # The folder of a destroyed machine is gone; the action fails because the machine is gone.
         with suppress(FileNotFoundError), self._file.open("w" if anew else "a", encoding="utf-8") as file:
             file.writelines(line.model_dump_json(exclude_none=True) + "\n" for line in lines)
 
     def _read(self, file: Path) -> None:
-        """A line that was being written when its process ended is none."""
+        """Ignores an incomplete line from a process that ended while writing."""
         for text in file.read_text(encoding="utf-8", errors="replace").splitlines():
             with suppress(ValidationError):
                 self._take(LogLine.model_validate_json(text))

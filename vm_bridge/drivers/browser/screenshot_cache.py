@@ -1,4 +1,4 @@
-"""The pictures a browser showed last, kept for whoever asks for their bytes."""
+"""Keeps the last pictures of a browser for requests by digest."""
 
 from collections import OrderedDict
 
@@ -15,7 +15,7 @@ class ScreenshotCache:
         self._bytes: OrderedDict[str, bytes] = OrderedDict()
 
     def keep(self, data: bytes, media_type: str) -> BlobRef:
-        """Keep one; gives what it is called."""
+        """Store a picture. Returns its reference."""
         ref = BlobRef.of(data, media_type)
         self._bytes[ref.sha256] = data
         self._bytes.move_to_end(ref.sha256)
@@ -31,5 +31,5 @@ class ScreenshotCache:
             raise UnknownBlob(f"blob {ref.sha256} is no longer kept") from None
 
     def forget(self) -> None:
-        """Keep none."""
+        """Discard all pictures."""
         self._bytes.clear()

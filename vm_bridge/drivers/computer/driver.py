@@ -1,4 +1,4 @@
-"""A computer driven through the guest inside its sandbox, shared by all its leases."""
+"""Drives a computer through the guest inside its sandbox; shared by all its leases."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -61,19 +61,19 @@ SCREENLESS_CAPABILITIES = GuestCapabilities(SCREENLESS_KINDS, ("terminal",), sna
 
 
 class ComputerDriver:
-    """One desktop, shared by the views of all its leases; the newest guest is the one attached last."""
+    """One desktop, shared by all its leases. The current guest is the one attached last."""
 
     def __init__(self, suites: Mapping[str, Suite], folder: Path | None = None) -> None:
-        """In `folder`, if there is one, lies what a later process needs to go on."""
+        """`folder`, if given, holds the state that a later process needs to resume."""
         self.capabilities = Capabilities(kinds=ACTION_KINDS, width=0, height=0, streams=())
         self.able = DESKTOP_CAPABILITIES
         self.frames = DesktopFrames()
         self.pictures = ScreenshotStore(None if folder is None else folder / "pictures")
         self.file_staging = FileStaging()
         self.image_tools: ToolCatalog | None = None
-        """The tools of the image's own MCP servers, where a host shares them between its machines of an image."""
+        """The tools of the image's own MCP servers, if a host shares them between machines of an image."""
         self._warm_up: asyncio.Task[None] | None = None
-        """Starts the MCP servers of the present guest, once."""
+        """Starts the MCP servers of the current guest, once."""
         self.suites = suites
         self.task: Task | None = None
         self.fence = 1
@@ -83,13 +83,13 @@ class ComputerDriver:
         self.command_log = CommandLog(None if folder is None else folder / "acts.jsonl")
         self.history = ActionHistory()
         self._rested = False
-        """Whether the last look found the screen at rest."""
+        """Whether the last observation found the screen at rest."""
         self.one_at_a_time = asyncio.Lock()
 
     def attach(
         self, link: GuestLink, screen: GuestScreen | None, fence: int, able: GuestCapabilities | None = None
     ) -> None:
-        """Drive this guest from now on; it has seen no higher fencing token. It is as able as said."""
+        """Drive this guest from now on. It has seen no higher fencing token."""
         self._link = link
         if self._warm_up is not None:
             self._warm_up.cancel()
@@ -116,7 +116,7 @@ class ComputerDriver:
         self.pictures.format = parse_image_format(task)
 
     def end_lease(self) -> None:
-        """No view used so far may act from now on."""
+        """Invalidate all leases used so far."""
         self.fence = self._used + 1
 
     @property
@@ -146,15 +146,16 @@ class ComputerDriver:
         wait_for_timers: bool = True,
         save_state: Callable[[], Awaitable[MachineSnapshot]] | None = None,
     ) -> Transition:
-        """See `Machine.perform`. `save_state` takes the snapshot before the act where a machine keeps whole states;
-        elsewhere it is made of what the guest says with the act."""
+        """See `Machine.perform`. `save_state` takes the snapshot before the action on machines that keep whole states.
+        Elsewhere the snapshot is built from the guest's reply to the action.
+        """
         if fence < self.fence:
             raise StaleLease(f"fencing token {fence} is behind {self.fence}")
         self._check(action)
 
         async def act() -> Transition:
             saved = None
-            with suppress(BridgeError):  # an act waits for no snapshot
+            with suppress(BridgeError):  # an action does not wait for a snapshot
                 if save_state is not None:
                     saved = await save_state()
                 elif snapshot and not self._rested:
@@ -167,16 +168,16 @@ class ComputerDriver:
         return await self.command_log.once(command_id, action, settle=settle, act=act)
 
     async def snapshot(self, fence: int) -> MachineSnapshot:
-        """See `Machine.snapshot`. It may be taken before every act: what has come to rest is not waited for."""
+        """See `Machine.snapshot`. It may be taken before every action, so it does not settle again."""
         return self.history.snapshot(await self.fingerprint(fence))
 
     async def fingerprint(self, fence: int, *, digest: bool = True) -> StateFingerprint:
-        """How the present state is told from others, by its files too where a `digest` is wanted."""
+        """The fingerprint of the current state. With `digest` it covers the files too."""
         seen = await self.observe(fence, settle=not self._rested)
         return StateFingerprint(self._picture(seen), await self.environment(fence).digest() if digest else None)
 
     async def set_up(self, fence: int, task: Task) -> Observation:
-        """Make a fresh desktop into a task's start state, and look."""
+        """Turn a fresh desktop into a task's start state, and observe it."""
         self.restored(task)
         servers, suite = parse_mcp_servers(task), find_suite(self.suites, task)
         if servers:
@@ -193,7 +194,7 @@ class ComputerDriver:
         return None if seen.screenshot is None else self.pictures.read_blob(seen.screenshot)
 
     async def skip_settle(self, fence: int) -> None:
-        """See `Machine.hurry`."""
+        """See `Machine.skip_settle`."""
         await self.link.call("hurry", EmptyReply, timeout=MAX_ACTION_SECONDS, fence=fence)
         self._check_fence(fence)
 
@@ -206,7 +207,7 @@ class ComputerDriver:
         return GuestIO(self.link, fence)
 
     async def tools(self, fence: int) -> tuple[Tool, ...]:
-        """What can be called by name. Servers of a task are asked each time: theirs may change between two tasks."""
+        """Tools that can be called by name. A task's servers are queried each time, because tasks may change them."""
         catalog = None if parse_mcp_servers(self.task) else self.image_tools
         if catalog is None or not catalog.tools:
             return (await self.inside(fence).list_tools()).tools
@@ -219,12 +220,12 @@ class ComputerDriver:
         return catalog.tools
 
     async def _replace_shell(self, fence: int) -> None:
-        """End the terminal that was opened before the task came: its shell has not read what the task wrote for it."""
+        """Close the terminal opened before the task: its shell has not read what the task wrote for it."""
         with suppress(InvalidAction):  # there is none
             await self.inside(fence).call("terminals.close", EmptyReply, told={"session": "main"})
 
     def read_blob(self, ref: BlobRef) -> bytes:
-        """A picture, or a file that was brought out. Raises UnknownBlob."""
+        """A picture, or an exported file. Raises UnknownBlob."""
         try:
             return self.pictures.read_blob(ref)
         except UnknownBlob:
@@ -295,7 +296,9 @@ class ComputerDriver:
             )
 
     async def _after_early_end(self, fence: int, after: Observation, expected: BlobRef) -> Observation:
-        """What the screen rests at after a settle that was ended at a picture, which may have gone meanwhile."""
+        """The picture at which the screen rests after a settle that ended early at a picture, which may have gone
+        meanwhile.
+        """
         self._rested = after.screenshot is not None and after.screenshot.sha256 == expected.sha256
         if self._rested:
             return after.model_copy(update={"rest": "rested", "settled": True})
@@ -306,7 +309,7 @@ class ComputerDriver:
         )
 
     async def _upload_file(self, fence: int, action: Action) -> None:
-        """Give the guest the file that an act puts in place. Raises InvalidAction when its bytes are not held."""
+        """Send the guest the file of an upload action. Raises InvalidAction if its bytes are not held."""
         if isinstance(action, UploadFile):
             await self.inside(fence).put(self.file_staging.need(action.blob))
 
@@ -340,7 +343,7 @@ class ComputerDriver:
             raise OutcomeUnknown(f"whether the act happened is not known: {gone}") from gone
 
     def _check_fence(self, fence: int) -> None:
-        """The guest took this token; a guest started after a reset must know it too."""
+        """The guest accepted this token; a guest started after a reset must learn it too."""
         self._used = max(self._used, fence)
         self.fence = max(self.fence, fence)
 

@@ -1,4 +1,4 @@
-"""Ends the settle of an act as soon as the screen shows the picture that the act was expected to lead to."""
+"""Ends the settle of an action as soon as the screen shows the expected picture."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -16,8 +16,9 @@ async def end_at(
     encode: Callable[[CapturedFrame], bytes],
     skip_settle: Callable[[], Awaitable[None]],
 ) -> AsyncIterator[asyncio.Event]:
-    """Skip the settle of what is done meanwhile when the screen comes to the expected picture; the event tells that it
-    did. A picture that is there at the beginning says nothing. Raises MachineGone where the machine gives no picture.
+    """Skip the settle of the enclosed action when the screen shows the expected picture. The event reports that it did.
+
+    A picture that is already there at the start does not count. Raises MachineGone if the machine returns no picture.
     """
     shown = asyncio.Event()
     if expected is None:
@@ -33,7 +34,7 @@ async def end_at(
             yield shown
         finally:
             ending.cancel()
-            await asyncio.gather(ending, return_exceptions=True)  # a machine that is gone tells so to the act itself
+            await asyncio.gather(ending, return_exceptions=True)  # the action itself reports a machine that is gone
 
 
 async def _end(

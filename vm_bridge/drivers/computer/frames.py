@@ -27,14 +27,14 @@ SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 MAX_CACHED_BLOBS = 48
 MAX_CACHED_FILES = 6
 LONG_POLL_SECONDS = 20.0
-"""How long the guest may hold back an unchanged picture (seconds)."""
+"""How long the guest may delay the reply about an unchanged picture (seconds)."""
 
 
 class SharedFrameMemory:
-    """Memory for whole frames that cannot shrink, so that nobody inside can make a reader outside fault."""
+    """Memory for whole frames that cannot shrink, so that the sandbox cannot make a reader outside fault."""
 
     def __init__(self, descriptor: int, size: int = MEMORY_BYTES) -> None:
-        """Takes over the descriptor a guest handed out. Raises MachineGone when it is not such memory."""
+        """Take over the descriptor that a guest sent. Raises MachineGone if it is not such memory."""
         self._descriptor = descriptor
         if os.fstat(descriptor).st_size != size or fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) != SEALS:
             os.close(descriptor)
@@ -44,7 +44,7 @@ class SharedFrameMemory:
 
     @staticmethod
     def make(size: int = MEMORY_BYTES) -> int:
-        """A descriptor of fresh memory, enough for the largest screen; it costs only what is written to."""
+        """A descriptor of fresh memory for the largest screen. Only written pages use memory."""
         descriptor = os.memfd_create("frames", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(descriptor, size)
         fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, SEALS)
@@ -56,7 +56,7 @@ class SharedFrameMemory:
 
 
 class FrameMemory(Protocol):
-    """Where whole frames lie."""
+    """Memory that holds whole frames."""
 
     def pixels(self, slot: int, size: int) -> memoryview:
         """A slot's BGRX pixels (`size` bytes), not copied."""
@@ -65,7 +65,7 @@ class FrameMemory(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class GuestScreen:
-    """Where the pictures of one guest lie, and how large they are (pixels)."""
+    """The frame memory of one guest, and its screen size (pixels)."""
 
     memory: FrameMemory
     width: int
@@ -81,9 +81,9 @@ class GuestScreen:
 
 
 class ScreenshotStore:
-    """Turns looks into stored bytes; the same picture gives the same bytes without encoding it again.
+    """Encodes and stores captured frames. The same picture gives the same bytes without another encoding.
 
-    In `folder`, if there is one, the latest lie for a process that takes over.
+    `folder`, if given, keeps the latest for a process that takes over.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -94,11 +94,11 @@ class ScreenshotStore:
         self._blobs: OrderedDict[str, bytes] = OrderedDict()
         self._known: dict[tuple[int, ImageFormat], BlobRef] = {}
         self._latest: tuple[int, StripedJpeg] | None = None
-        """The JPEG encoded last, and the serial of its look."""
+        """The last encoded JPEG, and the serial of its frame."""
         self.format: ImageFormat = "jpeg"
 
     async def store(self, look: FrameRef) -> BlobRef:
-        """The reference of a look's bytes; its slot must not be grabbed into meanwhile."""
+        """Store a frame and return its reference. Its slot must not be overwritten meanwhile."""
         key = (look.serial, self.format)
         known = self._known.get(key)
         if known is not None and known.sha256 in self._blobs:
@@ -115,12 +115,12 @@ class ScreenshotStore:
         return ref
 
     def encode(self, shot: CapturedFrame) -> bytes:
-        """The bytes that a look of these pixels is stored as."""
+        """The encoded bytes of a frame with these pixels."""
         image = np.frombuffer(shot.pixels, np.uint8).reshape(shot.height, shot.width, 4)
         return encode_stripes(image).file if self.format == "jpeg" else encode_image(image, self.format)
 
     def read_blob(self, ref: BlobRef) -> bytes:
-        """Raises UnknownBlob when they are no longer kept."""
+        """Raises UnknownBlob if they are no longer kept."""
         held = self._blobs.get(ref.sha256)
         if held is None and self._folder is not None:
             with suppress(FileNotFoundError):
@@ -130,7 +130,7 @@ class ScreenshotStore:
         return held
 
     def attach(self, screen: GuestScreen) -> None:
-        """Take looks from here from now on; their serials begin anew, stored bytes stay."""
+        """Read frames from this screen from now on. Serials restart; stored bytes stay."""
         self._screen, self._latest = screen, None
         self._known.clear()
 
@@ -145,8 +145,9 @@ class ScreenshotStore:
         return ref, data, striped
 
     def _encode(self, look: FrameRef) -> tuple[bytes, StripedJpeg | None]:
-        """The bytes; as JPEG only what changed since the look before is encoded, if that was the last one encoded."""
-        assert self._screen is not None  # looks come from a guest that was attached
+        """Encode a frame. A JPEG reencodes only the changes since the previous frame, if that was the last one
+        encoded."""
+        assert self._screen is not None  # frames come from an attached guest
         width, height = self._screen.size(look)
         image = np.frombuffer(self._screen.pixels(look.slot), np.uint8).reshape(height, width, 4)
         if self.format != "jpeg":
@@ -157,8 +158,9 @@ class ScreenshotStore:
 
 
 class DesktopFrames:
-    """The live picture of one desktop. One question waits inside the guest for damage, for all subscriptions, so a
-    still picture costs nothing and nobody stands behind the question of one who has left."""
+    """The live picture of one desktop. A single request waits inside the guest for damage, for all subscriptions. So a
+    still picture costs nothing, and no subscription waits behind the request of one that has left.
+    """
 
     def __init__(self) -> None:
         self._guest: tuple[GuestLink, GuestScreen] | None = None
@@ -169,7 +171,7 @@ class DesktopFrames:
         self._latest: FrameRef | None = None
 
     def attach(self, link: GuestLink, screen: GuestScreen) -> None:
-        """Take frames from this guest from now on."""
+        """Read frames from this guest from now on."""
         self._guest, self._question, self._latest = (link, screen), None, None
         self._move()
 
@@ -202,11 +204,11 @@ class DesktopFrames:
                 yield Frame(self._count, look.at, *screen.size(look), screen.pixels(look.slot), changed)
 
     async def _next(self, link: GuestLink, serial: int) -> FrameRef | None:
-        """The picture after `serial`, or the same after a long while; None when this guest has gone."""
+        """The picture after `serial`, or the same after a long time. None if this guest is gone."""
         if self._question is None or self._question.done():
             self._question = asyncio.create_task(self._ask(link, serial))
         elif self._latest is not None and self._latest.serial != serial:
-            return self._latest  # while the question waits, nothing newer is there
+            return self._latest  # nothing newer exists while the request waits
         return await asyncio.shield(self._question)
 
     async def _ask(self, link: GuestLink, serial: int) -> FrameRef | None:

@@ -1,4 +1,4 @@
-"""The host's end of the socket to a guest: calls with answers in any order, none of them trusted."""
+"""The host's end of the socket to a guest. Replies may arrive in any order, and none is trusted."""
 
 import asyncio
 import itertools
@@ -21,17 +21,18 @@ from vm_bridge.guest.common import handshake, wire
 MAX_SIDE = 4096
 MAX_GUEST_TEXT = 200_000
 SLOTS = 5
-"""Two take turns for observations, two for viewers, one is the guest's own."""
+"""Frame slots: two alternate for observations, two for viewers, one is the guest's own."""
 T = TypeVar("T", bound=BaseModel)
 
 
 class EmptyReply(FrozenModel):
-    """An answer that only says that the call was done."""
+    """A reply without content."""
 
 
 class GuestState(FrozenModel):
-    """What a guest says first: whether its desktop has started and how large that is, the highest fencing token it
-    has seen, and the digest of its home folder before anything was started."""
+    """A guest's first message: whether its desktop has started, the desktop's size, the highest fencing token it has
+    seen, and the digest of its home folder before anything was started.
+    """
 
     started: bool
     fence: Annotated[int, Field(ge=0)]
@@ -44,19 +45,19 @@ Edge = Annotated[int, Field(ge=-32768, le=65535)]
 
 
 class FrameRef(FrozenModel):
-    """A captured picture as the guest tells of it; `at` is seconds since the epoch."""
+    """A captured picture as the guest reports it; `at` is seconds since the epoch."""
 
     serial: Annotated[int, Field(ge=1, le=2**53)]
     slot: Annotated[int, Field(ge=0, lt=SLOTS)]
     at: Annotated[float, Field(gt=0, lt=1e11)]
     turned: bool = False
-    """Whether the screen lies on its side: its width and height have changed places."""
+    """Whether the screen is rotated: its width and height are swapped."""
     changed: tuple[Edge, Edge, Edge, Edge] | None = None
-    """Left, top, right and bottom: outside of them it is the picture with the serial before."""
+    """Left, top, right and bottom of the changed area. Outside it equals the previous serial."""
 
 
 class AttachmentOffer(FrozenModel):
-    """A file that an act brought out, as the guest tells of it."""
+    """A file exported by an action, as the guest reports it."""
 
     key: int
     media_type: Literal["application/octet-stream", "image/png", "image/jpeg"]
@@ -86,34 +87,34 @@ class PerformReply(ObserveReply):
     attachment: AttachmentOffer | None
     timer_pending: bool = False
     digest: str | None = None
-    """Of the person's files before the act, where it was asked for."""
+    """Digest of the person's files before the action, if requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class GuestCapabilities:
-    """What a guest with a screen can do; see `Capabilities`."""
+    """Capabilities of a guest with a screen; see `Capabilities`."""
 
     kinds: tuple[str, ...]
     streams: tuple[str, ...]
     snapshots: bool
     apps: tuple[str, ...] = ()
     needs_suite: bool = False
-    """Whether there is an inside only once the suite of a task has made one."""
+    """Whether files, terminals and tools exist only after a task's suite has started them."""
 
 
 _READING_OPS = frozenset({"start", "ping", "hurry", "observe", "frame"})
-"""Calls that change nothing in a sandbox; beside them, `inside` with `tools.list`."""
+"""Read-only calls; `inside` with `tools.list` is one too."""
 
 
 class GuestLink:
-    """Calls a guest. A guest that breaks the protocol, hangs up or stays silent is gone: MachineGone."""
+    """Calls a guest. A guest that breaks the protocol, hangs up or stays silent raises MachineGone."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
         self.pristine = True
-        """Whether nothing that was asked for so far could change a file or a program of the sandbox."""
+        """Whether no call so far could change a file or a program of the sandbox."""
         self.paint: Callable[[dict[str, Any]], None] | None = None
-        """Takes pixels where no memory is shared. Raises WireError."""
+        """Receives pixels if no memory is shared. Raises WireError."""
         self._numbers = itertools.count(wire.READY + 1)
         loop = asyncio.get_running_loop()
         self._ready: asyncio.Future[dict[str, Any]] = loop.create_future()
@@ -125,7 +126,7 @@ class GuestLink:
     async def connect(cls, path: Path, *, timeout: float) -> tuple["GuestLink", int]:
         """A link to the guest that listens there, and the descriptor of its frames, which the caller owns.
 
-        Raises MachineGone when nobody answers within `timeout` seconds.
+        Raises MachineGone if no guest answers within `timeout` seconds.
         """
         end = socket.socket(socket.AF_UNIX)
         end.setblocking(False)
@@ -135,7 +136,7 @@ class GuestLink:
                 memory = await _receive_descriptor(end)
         except BaseException as error:
             end.close()
-            if isinstance(error, OSError):  # or the time is over
+            if isinstance(error, OSError):  # or the timeout expired
                 raise MachineGone("the machine does not answer") from error
             raise
         return await cls.open(end), memory
@@ -151,7 +152,7 @@ class GuestLink:
     async def dial(cls, host: str, port: int, secret: str, *, timeout: float) -> "GuestLink":
         """A link to a guest that shares no memory, which has shown that it knows the secret.
 
-        Raises MachineGone when nobody does within `timeout` seconds.
+        Raises MachineGone if none does within `timeout` seconds.
         """
         writer = None
         try:
@@ -165,12 +166,12 @@ class GuestLink:
         return cls(reader, writer)
 
     async def ready(self, timeout: float) -> GuestState:
-        """Returns when the guest is there. Raises MachineGone when it is not within `timeout` seconds."""
+        """Wait for the guest's first message. Raises MachineGone if it does not arrive within `timeout` seconds."""
         greeting = await self._answer(self._ready, timeout, "did not start")
         return self._checked(GuestState, greeting, "its start")
 
     async def call(self, op: str, answer: type[T], *, timeout: float, **arguments: Any) -> T:
-        """One call and its answer, checked. Raises what the guest refused with, or MachineGone."""
+        """Send a call and validate its reply. Raises the guest's error, or MachineGone."""
         number = next(self._numbers)
         if self.gone:
             raise MachineGone("the machine has ended")
@@ -191,11 +192,11 @@ class GuestLink:
         return self._ended.done()
 
     async def ended(self) -> None:
-        """Returns when the guest has gone, however it went."""
+        """Wait until the guest is gone for any reason."""
         await asyncio.shield(self._ended)
 
     def close(self) -> None:
-        """Hang up; the guest waits for another host for a while. Idempotent."""
+        """Disconnect. The guest waits for another host for a while. Idempotent."""
         self._listening.cancel()
         self._end()
 
@@ -222,17 +223,17 @@ class GuestLink:
         except (asyncio.IncompleteReadError, OSError, wire.WireError):
             pass
         finally:
-            self._end()  # however the listener ends, no call waits for an answer that cannot come
+            self._end()  # however the listener ends, no call waits for a reply that cannot come
 
     def _take(self, message: wire.Message) -> None:
         number = message.get("id")
         if type(number) is not int:
-            return  # no call has such a name
+            return  # unknown call id
         if number == wire.PICTURE and self.paint is not None:
             return self.paint(message)
         future = self._waiting.get(number)
         if future is None or future.done():
-            return  # the caller went away
+            return  # the caller was cancelled
         result, refused = message.get("result"), message.get("refused")
         if isinstance(result, dict):
             future.set_result(result)
@@ -246,7 +247,7 @@ class GuestLink:
             for future in self._waiting.values():
                 if not future.done():
                     future.set_exception(MachineGone("the machine has ended"))
-                    future.exception()  # nobody may be waiting for it
+                    future.exception()  # may be unobserved
 
 
 async def _perform_handshake(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, secret: str) -> None:
@@ -262,7 +263,7 @@ async def _perform_handshake(reader: asyncio.StreamReader, writer: asyncio.Strea
 
 
 async def _receive_descriptor(end: socket.socket) -> int:
-    """The descriptor that comes with a guest's first byte. Raises OSError."""
+    """Receive the descriptor that comes with a guest's first byte. Raises OSError."""
     loop = asyncio.get_running_loop()
     readable = asyncio.Event()
     loop.add_reader(end, readable.set)

@@ -18,14 +18,14 @@ from vm_bridge.suites.harbor import HarborSuite
 
 
 class SandboxController(Protocol):
-    """Who keeps the processes of a computer. Both raise StaleLease when the lease of that token has ended."""
+    """Controls the processes of a computer. Both calls raise StaleLease if the lease of that token has ended."""
 
     async def prepare(self, fencing_token: int, task: Task) -> None:
-        """Put the sandbox back to its image's first state, for a task."""
+        """Reset the sandbox to its image's initial state, for a task."""
         ...
 
     async def restore(self, fencing_token: int, snapshot: MachineSnapshot) -> None:
-        """Put it back to an earlier state. Raises CannotRestore."""
+        """Restore an earlier state. Raises CannotRestore."""
         ...
 
 
@@ -40,7 +40,7 @@ class ComputerMachine:
         return self._computer.capabilities
 
     async def prepare(self, task: Task) -> Observation:
-        # What cannot be is refused before anything is thrown away.
+        # Reject an invalid task before anything is discarded.
         suite = find_suite(self._computer.suites, task)
         if isinstance(suite, HarborSuite):
             suite.check(task)
@@ -123,4 +123,4 @@ class ComputerMachine:
         return self._computer.file_staging.keep(data, media_type)
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing: there are no resources to release."""

@@ -22,24 +22,24 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T", bound=BaseModel)
 CHUNK_BYTES = 4 * 1024 * 1024
-"""Bytes of a file in one message."""
+"""Bytes of a file per message."""
 MAX_TOOLS = 200
-"""Most tools of all servers together."""
+"""Maximum tools of all servers together."""
 LONG_POLL_SECONDS = 20.0
-"""How long the guest may hold an answer back until something happens (seconds)."""
+"""How long the guest may delay a reply until something happens (seconds)."""
 CALL_TIMEOUT_SECONDS = 90.0
-"""Longest a guest may take to answer; a tool's server may have to start first."""
+"""Timeout of a guest's reply; a tool's server may have to start first."""
 
 
 class CallError(FrozenModel):
-    """Why a call did not work."""
+    """The reason why a call failed."""
 
     code: Annotated[str, StringConstraints(max_length=100)]
     message: Annotated[str, StringConstraints(max_length=10_000)]
 
 
 class Reply(FrozenModel):
-    """The guest's answer to any call to the inside."""
+    """The guest's reply to any of these calls."""
 
     failed: CallError | None
     answer: dict[str, Any]
@@ -85,13 +85,13 @@ class ToolsReply(FrozenModel):
 
 
 class GuestIO:
-    """Calls to the inside of one guest under one fencing token."""
+    """Calls to the files, terminals and tools of one guest under one fencing token."""
 
     def __init__(self, link: GuestLink, fence: int) -> None:
         self._link, self._fence = link, fence
 
     async def call(self, call: str, answer: type[T], *, wait: float = 0.0, **arguments: Any) -> T:
-        """One call. Raises InvalidAction where it did not work, and what the guest refuses with."""
+        """Send one call. Raises InvalidAction if it fails, and the guest's errors."""
         arguments = {"call": call, "fence": self._fence, **arguments}
         reply = await self._link.call("inside", Reply, timeout=CALL_TIMEOUT_SECONDS + wait, wait=wait, **arguments)
         if reply.failed is not None:
@@ -103,7 +103,7 @@ class GuestIO:
             raise MachineGone(f"the machine gave a senseless answer to {call}") from error
 
     async def put(self, data: bytes) -> str:
-        """Bring bytes to the guest; the name under which it keeps them for a moment."""
+        """Send bytes to the guest. Returns the name under which it keeps them for a moment."""
         name = BlobRef.of(data, "").sha256
         for offset in range(0, max(len(data), 1), CHUNK_BYTES):
             part = b64encode(data[offset : offset + CHUNK_BYTES]).decode()
@@ -111,11 +111,11 @@ class GuestIO:
         return name
 
     async def get(self, key: int, size: int) -> bytes:
-        """Bytes that an act brought out."""
+        """Read the bytes of an exported file."""
         return await self._whole("get", size, key=key)
 
     async def configure(self, servers: Mapping[str, AnyMcpServer]) -> None:
-        """Have these MCP servers beside the image's own."""
+        """Configure these MCP servers in addition to the image's own."""
         await self.call(
             "tools.configure", EmptyReply, servers={n: s.model_dump(mode="json") for n, s in servers.items()}
         )
@@ -128,7 +128,7 @@ class GuestIO:
         return found
 
     async def _whole(self, call: str, most: int, **arguments: Any) -> bytes:
-        """A file part by part."""
+        """Read a file in parts."""
         data = bytearray()
         while len(data) <= most:
             part = (await self.call(call, BytesReply, offset=len(data), **arguments)).data
@@ -203,7 +203,7 @@ class GuestTerminals(GuestIO):
             yield frames
 
     async def _frames(self) -> AsyncGenerator[TerminalFrame, None]:
-        """Each viewer asks for what comes after what it has: who is slow is sent the screen instead of a backlog."""
+        """Each viewer requests the output after its offset. A slow viewer gets the screen instead of a backlog."""
         offsets: dict[str, int] = {}
         while True:
             told = {"offsets": offsets, "wait": LONG_POLL_SECONDS}

@@ -13,7 +13,7 @@ BYTES_PER_PIXEL = 4
 
 
 class _CompressedRows(FrozenModel):
-    """Compressed rows of a slot, from one on."""
+    """Compressed rows of a slot, from a given row."""
 
     id: int
     slot: Annotated[int, Field(ge=0, lt=SLOTS)]
@@ -22,18 +22,18 @@ class _CompressedRows(FrozenModel):
 
 
 class FrameCanvas:
-    """Of a screen of this size (pixels); see `vm_bridge.drivers.computer.frames.FrameMemory`."""
+    """Frame memory of a screen with this size (pixels); see `vm_bridge.drivers.computer.frames.FrameMemory`."""
 
     def __init__(self, width: int, height: int) -> None:
         self._stride, self._size = width * BYTES_PER_PIXEL, width * height * BYTES_PER_PIXEL
         self._frames = bytearray(self._size * SLOTS)
 
     def pixels(self, slot: int, size: int) -> memoryview:
-        """See `Memory.pixels`."""
+        """See `FrameMemory.pixels`."""
         return memoryview(self._frames)[slot * size : (slot + 1) * size]
 
     def paint(self, message: wire.Message) -> None:
-        """Raises WireError for what are no rows of this screen."""
+        """Draw rows. Raises WireError for rows that do not fit this screen."""
         try:
             rows = _CompressedRows.model_validate(message)
             unpacking = zlib.decompressobj()

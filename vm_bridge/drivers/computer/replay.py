@@ -1,4 +1,4 @@
-"""Brings a desktop that is set up to an earlier state: does again what was done, and compares where that led."""
+"""Restores an earlier state of a prepared desktop: replays the actions and compares the result."""
 
 import asyncio
 import time
@@ -9,15 +9,15 @@ from vm_bridge.errors import CannotRestore
 from vm_bridge.image_similarity import MAX_DIFFERENT_SHARE, picture_difference
 
 REPLAY_SETTLE_SECONDS, REPLAY_POLL_SECONDS = 3.0, 0.1
-"""How long, and how often, a state that is made again is waited for: the machine may be busier this time."""
+"""Timeout, and polling interval, for a replayed state: the machine may be busier this time."""
 
 
 async def replay(computer: ComputerDriver, fence: int, replay_path: ReplayPath) -> None:
-    """Do again what was done. Raises CannotRestore when it ends in another state."""
+    """Replay the actions. Raises CannotRestore if the final state differs."""
     patience = REPLAY_SETTLE_SECONDS
     for number, (recorded, state) in enumerate(zip(replay_path.recorded_actions, replay_path.states, strict=True)):
         if state is not None and await _wait_until_matching(computer, fence, state, patience):
-            patience = 0.0  # it may be alike again at the end; there is no use in waiting before every act
+            patience = 0.0  # no waiting before intermediate actions: the states may match again at the end
         done = await computer.perform(fence, f"replay-{number:06}", recorded.action, settle=recorded.settle)
         if (None if done.error is None else done.error.code) != recorded.failed:
             raise CannotRestore(f"act {number + 1} ({recorded.action.kind}) went otherwise this time")
@@ -29,7 +29,7 @@ async def replay(computer: ComputerDriver, fence: int, replay_path: ReplayPath) 
 async def _wait_until_matching(
     computer: ComputerDriver, fence: int, state: StateFingerprint, patience: float
 ) -> str | None:
-    """In what the desktop differs from a state once so many seconds have passed; None as soon as in nothing."""
+    """The difference from a state once the time is over, or None as soon as there is none."""
     ends = time.monotonic() + patience
     while True:
         difference = _difference(await computer.fingerprint(fence, digest=state.digest is not None), state)

@@ -14,11 +14,11 @@ from vm_bridge.suites.container_plan import ContainerPlan
 
 T = TypeVar("T", bound=BaseModel)
 CALL_TIMEOUT_SECONDS = 30.0
-"""How long a guest may take beyond the time a call names itself."""
+"""Extra time for a guest beyond the timeout of the call itself."""
 END_SECONDS = 10.0
-"""How long the processes of an attempt may take to end."""
+"""Time for an attempt's processes to end."""
 BUILD_QUEUE_SECONDS = 660.0
-"""How long an image may wait until those before it are built, and its container until it runs."""
+"""Maximum wait for earlier builds, and for a container to run."""
 
 
 class _RunReply(FrozenModel):

@@ -11,7 +11,7 @@ from vm_bridge.errors import BridgeError, InvalidAction, MachineGone, StaleLease
 logger = logging.getLogger(__name__)
 
 WARM_UP_SECONDS = 1.0
-"""How long the start of the servers waits where their tools are known: the first observation needs the processors."""
+"""Delay before known servers start: the first observation needs the processors."""
 
 
 class ToolCatalog:
@@ -26,7 +26,7 @@ class ToolCatalog:
         """Whether a server did not start on a new machine; then each machine lists its own tools."""
 
     async def fill(self, link: GuestLink, fence: int) -> None:
-        """List the tools, before a task brings anything to the machine that could change them."""
+        """List the tools before a task brings anything to the machine that could change them."""
         if self.tools or self._failed or not link.pristine:
             return
         try:
@@ -41,7 +41,7 @@ class ToolCatalog:
             self.tools = found.tools
 
     async def start_servers(self, link: GuestLink, fence: int) -> None:
-        """Start the servers whose tools are known; where they offer something else, the next machine lists them."""
+        """Start the servers of known tools. If they offer something else, the next machine lists them."""
         await asyncio.sleep(WARM_UP_SECONDS)
         try:
             found = (await GuestIO(link, fence).list_tools()).tools

@@ -1,4 +1,4 @@
-"""A desktop behind OSWorld's in-guest server: the vocabulary's acts as PyAutoGUI's, and files through its API."""
+"""Drives a desktop behind OSWorld's in-guest server: actions through PyAutoGUI, files through its API."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -51,19 +51,19 @@ ACTION_KINDS = (
     "download_file",
 )
 MAX_ACTION_SECONDS = SERVER_TIMEOUT_SECONDS - 10
-"""A program that acts ends before their server would end it (seconds)."""
+"""The guest program ends before their server would end it (seconds)."""
 MAX_TEXT = 64 * 1024
-"""Most of a text file that is shown (bytes)."""
+"""Maximum text of a file that is shown (bytes)."""
 _KEYS = {"super": "win", "menu": "apps"}
-"""PyAutoGUI's names of the keys that have other ones than ours."""
+"""Keys that PyAutoGUI names differently."""
 
 FileAction = ReadFile | WriteFile | EditFile | UploadFile | DownloadFile
 InputCall = tuple[str, Any, float]
-"""What is called, with what, and when it is due (seconds after the first)."""
+"""A function name, its arguments, and when it is due (seconds after the first)."""
 
 
 class GuestActionExecutor:
-    """Acts on one guest."""
+    """Executes actions on one guest."""
 
     def __init__(self, guest: GuestClient) -> None:
         self._guest = guest
@@ -101,7 +101,7 @@ class GuestActionExecutor:
 
 
 def build_request(action: Action) -> dict[str, Any]:
-    """What the guest's program is asked for an act. Raises ActionFailed."""
+    """The request to the guest program for an action. Raises ActionFailed."""
     match action:
         case TypeText() | SetClipboard():
             return {"do": "type" if isinstance(action, TypeText) else "set_clipboard", "text": action.text}
@@ -118,7 +118,7 @@ def build_request(action: Action) -> dict[str, Any]:
 
 
 def build_inputs(action: Action) -> list[InputCall]:
-    """What the guest's program is to call for an act of the pointer or the keys."""
+    """The function calls of the guest program for a pointer or key action."""
     match action:
         case Click() | DoubleClick() | TripleClick() | RightClick() | MiddleClick():
             return [("click", _click(action), 0.0)]
@@ -142,7 +142,7 @@ def _with_keys_held(keys: Sequence[str], inputs: list[InputCall]) -> list[InputC
 
 
 def _held_keys_inputs(action: MouseClick | DragPath | ScrollBy) -> list[InputCall]:
-    """Raises ActionFailed for what PyAutoGUI cannot."""
+    """Raises ActionFailed for what PyAutoGUI does not support."""
     match action:
         case MouseClick(button="back" | "forward"):
             raise ActionFailed("unsupported_button", f"this machine's mouse has no button {action.button}")

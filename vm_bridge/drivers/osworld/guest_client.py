@@ -1,4 +1,4 @@
-"""OSWorld's in-guest server: one request is one method, its answers are checked, its failures told apart."""
+"""Client of OSWorld's in-guest server: one method per request, with validated answers and distinct errors."""
 
 import json
 import warnings
@@ -18,12 +18,12 @@ from vm_bridge.drivers.remote.errors import TransportError
 from vm_bridge.errors import ActionFailed, MachineGone
 
 REQUEST_TIMEOUT_SECONDS = 30.0
-"""Longest the server may take to answer what takes no time by itself."""
+"""Timeout of requests that take no time by themselves."""
 SERVER_TIMEOUT_SECONDS = 120.0
-"""After so long their server ends what it executes."""
+"""Their server ends an execution after this time."""
 UPLOAD_TIMEOUT_SECONDS = 300.0
 SCREENSHOT_ATTEMPTS = 3
-"""Times that a picture is asked for; looking changes nothing."""
+"""Attempts of a screenshot, which changes nothing."""
 MAX_RESPONSE_BYTES = 20_000_000
 """Most pixels of a picture."""
 GUEST_PROGRAM = Path(__file__).with_name("guest_program.py").read_text("utf-8")
@@ -41,7 +41,7 @@ class GuestClient:
         await self._http.aclose()
 
     async def platform(self) -> str:
-        """The name of its system, `Linux` of those we know."""
+        """The name of its system; `Linux` for known guests."""
         return (await self._ask("GET", "/platform")).text.strip()
 
     async def screen_size(self) -> tuple[int, int]:
@@ -53,7 +53,7 @@ class GuestClient:
         return width, height
 
     async def screenshot(self) -> bytes:
-        """A picture file. Their server writes all of them into one file, so ask for one at a time."""
+        """A picture file. Their server writes all pictures into one file, so request one at a time."""
         return (await self._ask("GET", "/screenshot")).content
 
     async def accessibility_tree(self) -> bytes:
@@ -62,8 +62,8 @@ class GuestClient:
         return tree.encode() if isinstance(tree, str) else b""
 
     async def put(self, path: str, data: bytes) -> None:
-        """Create or replace a file, and the folders above it, in one move. Raises ActionFailed."""
-        landing = f"~/.pilothouse-{token_hex(8)}"  # their server expands variables in the names it is given
+        """Atomically create or replace a file, and create its parent folders. Raises ActionFailed."""
+        landing = f"~/.pilothouse-{token_hex(8)}"  # their server expands variables in file names
         form = {"file_path": landing}
         await self._ask(
             "POST", "/setup/upload", timeout=UPLOAD_TIMEOUT_SECONDS, data=form, files={"file_data": ("file", data)}
@@ -77,7 +77,7 @@ class GuestClient:
         return found
 
     async def inside(self, asked: Mapping[str, Any], *, timeout: float = SERVER_TIMEOUT_SECONDS) -> str | bytes | None:
-        """Let our program do something there. Raises ActionFailed."""
+        """Run an operation of our program in the guest. Raises ActionFailed."""
         argv = ["python", "-c", GUEST_PROGRAM, json.dumps(asked, ensure_ascii=False)]
         answer = await self._ask(
             "POST", "/execute", timeout=timeout + REQUEST_TIMEOUT_SECONDS, json={"command": argv, "shell": False}
@@ -94,7 +94,7 @@ class GuestClient:
     async def _ask(
         self, method: str, path: str, *, timeout: float = REQUEST_TIMEOUT_SECONDS, **given: Any
     ) -> httpx.Response:
-        """Raises MachineGone where nothing was asked, TransportError where the answer is an error or none came."""
+        """Raises MachineGone if no request was sent, and TransportError for an error or no answer."""
         limits = httpx.Timeout(timeout, connect=min(timeout, REQUEST_TIMEOUT_SECONDS))
         try:
             answer = await self._http.request(method, path, timeout=limits, **given)
@@ -108,7 +108,7 @@ class GuestClient:
 
 
 class Screenshots(CaptureSource):
-    """The picture as `/screenshot` gives it, the pointer included, one request at a time."""
+    """Pictures from `/screenshot`, with the pointer, one request at a time."""
 
     def __init__(self, guest: GuestClient) -> None:
         super().__init__()

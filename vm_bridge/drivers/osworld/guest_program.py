@@ -1,7 +1,7 @@
-"""What is run inside an OSWorld guest, of Linux or Windows: this file's text is sent to its /execute, and the standard
-library and PyAutoGUI (with Pyperclip, which it brings along) are all it needs. Python 3.9 and later.
+"""Runs inside a Linux or Windows OSWorld guest: the text of this file is sent to the server's /execute.
 
-Its argument is a JSON object, its last line of output another: `text` or `bytes`, or `failed` and `why`.
+It needs only the standard library and PyAutoGUI (with Pyperclip, its dependency), and Python 3.9 or later. Its argument
+is a JSON object, its last line of output another: `text` or `bytes`, or `failed` and `why`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 MAX_TEXT = 64 * 1024
 WINDOWS = sys.platform == "win32"
 WHEEL_NOTCH, MOUSEEVENTF_HWHEEL = 120, 0x1000
-"""Windows' units of one notch of the wheel, and its word for the wheel that turns to the side."""
+"""Windows' units per wheel notch, and its flag for the horizontal wheel."""
 WINDOWS_MODIFIERS = {
     **{"shiftleft": 0xA0, "shiftright": 0xA1, "ctrlleft": 0xA2, "ctrlright": 0xA3},
     **{"altleft": 0xA4, "altright": 0xA5, "winleft": 0x5B, "winright": 0x5C},
@@ -32,15 +32,15 @@ SCRIPT = """[Console]::OutputEncoding = [Text.UTF8Encoding]::new($false); $Progr
 {command}
 $ok = $?; if ($LASTEXITCODE) {{ exit $LASTEXITCODE }}; if (-not $ok) {{ exit 1 }}
 """
-"""A command line as a script of PowerShell's, whose exit status would be zero whatever failed in it."""
+"""Runs a command line in PowerShell, whose exit status would otherwise be zero after any failure."""
 
 
 class OperationFailed(Exception):
-    """It could not be done: a stable code, and words for people."""
+    """An operation failed: a stable code, and a message for people."""
 
 
 def load_pyautogui() -> Any:
-    """PyAutoGUI, which needs the display, without its pauses and its corner that stops everything."""
+    """PyAutoGUI, which needs the display, without its pauses and its fail-safe corner."""
     import pyautogui
 
     pyautogui.PAUSE = 0
@@ -60,13 +60,13 @@ def perform_inputs(inputs: list[tuple[str, Any, float]]) -> None:
     try:
         play_inputs(gui, inputs, held)
     except BaseException:
-        for name in reversed(held):  # no key stays down because of what failed after it
+        for name in reversed(held):  # a failure leaves no key pressed
             press_key(gui, gui.keyUp, name)
         raise
 
 
 def play_inputs(gui: Any, inputs: list[tuple[str, Any, float]], held: list[str]) -> None:
-    """Do them, and note in `held` which keys are down."""
+    """Play the inputs, and track the pressed keys in `held`."""
     began = time.monotonic()
     for name, arguments, due in inputs:
         time.sleep(max(0.0, began + due - time.monotonic()))
@@ -89,7 +89,7 @@ def play_inputs(gui: Any, inputs: list[tuple[str, Any, float]], held: list[str])
 
 
 def press_key(gui: Any, do: Callable[[str], Any], name: str) -> None:
-    """PyAutoGUI gives ">" for "<" under X, which shares its key with the comma."""
+    """Works around PyAutoGUI, which types ">" for "<" under X, where both share a key with the comma."""
     if name == "<" and not WINDOWS:
         name = ","
     if not gui.isValidKey(name):
@@ -98,7 +98,7 @@ def press_key(gui: Any, do: Callable[[str], Any], name: str) -> None:
 
 
 def scroll_notches(gui: Any, direction: str, amount: int) -> None:
-    """Under Windows PyAutoGUI counts in its units, and turns the one wheel whichever is meant."""
+    """Works around PyAutoGUI on Windows, which counts in Windows' units and always turns the vertical wheel."""
     signed = amount if direction in ("up", "right") else -amount
     if direction in ("up", "down"):
         gui.scroll(signed * WHEEL_NOTCH if WINDOWS else signed)
@@ -116,7 +116,7 @@ def drag(gui: Any, start: list[int], end: list[int], button: str) -> None:
 
 
 def drag_along(gui: Any, points: list[list[int]], button: str) -> None:
-    """From where the pointer is, along each of the points."""
+    """Drag from the pointer's position along the points."""
     gui.mouseDown(button=button)
     try:
         for x, y in points:
@@ -126,8 +126,8 @@ def drag_along(gui: Any, points: list[list[int]], button: str) -> None:
 
 
 def type_text(text: str) -> None:
-    """Key by key; what no key gives goes over the clipboard, which is put back. Held modifiers are up meanwhile, and
-    Caps Lock is off; both are as before after it."""
+    """Type key by key. Characters without a key go through the clipboard, which is restored. Held modifiers and Caps
+    Lock are off meanwhile, and restored afterwards."""
     gui = load_pyautogui()
     with windows_modifiers_up(gui) if WINDOWS else x11_modifiers_up(gui):
         write_text(gui, text)
@@ -135,8 +135,8 @@ def type_text(text: str) -> None:
 
 @contextlib.contextmanager
 def x11_modifiers_up(gui: Any) -> Iterator[None]:
-    """Asks the X server, since any program may have pressed them, also an earlier run of this one."""
-    from Xlib import XK, X  # PyAutoGUI brings it along
+    """Queries the X server, since any program may have pressed them, also an earlier run of this one."""
+    from Xlib import XK, X  # a dependency of PyAutoGUI
     from Xlib.ext.xtest import fake_input
 
     server = gui.platformModule._display
@@ -190,7 +190,7 @@ def write_text(gui: Any, text: str) -> None:
     before = read_clipboard()
     set_clipboard(text)
     gui.hotkey("ctrl", "v")
-    time.sleep(0.3)  # the program asks for the text after the keys; nothing tells when it has
+    time.sleep(0.3)  # the program requests the text after the keys, without a signal when it is done
     set_clipboard(before)
 
 
@@ -228,7 +228,7 @@ def set_clipboard(text: str) -> None:
 
 
 def run(command: str, timeout: float) -> dict[str, str]:
-    """A command line of the shell, ended with all it started when its time is up."""
+    """Run a shell command line. On timeout, end it with all its children."""
     script = write_script(command) if WINDOWS else ""
     shell = ["powershell", "-NoProfile", "-NonInteractive", "-ExecutionPolicy", "Bypass", "-File", script]
     try:
@@ -257,7 +257,7 @@ def run(command: str, timeout: float) -> dict[str, str]:
 
 
 def write_script(command: str) -> str:
-    """A file with the command for PowerShell, which reads it as UTF-8 where it begins with its mark."""
+    """A script file for PowerShell, with a BOM so that it is read as UTF-8."""
     handle, path = tempfile.mkstemp(".ps1", "pilothouse-")
     with open(handle, "w", encoding="utf-8-sig") as file:
         file.write(SCRIPT.format(command=command))
@@ -265,7 +265,7 @@ def write_script(command: str) -> str:
 
 
 def kill_process_tree(process: subprocess.Popen[bytes]) -> None:
-    """With all it started."""
+    """Kill a process with all its children."""
     if WINDOWS:
         subprocess.run(["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True, timeout=30)  # noqa: S607 - the guest's own program
         process.kill()
@@ -299,7 +299,7 @@ def read_file(path: str, most: int) -> bytes:
 
 
 def move_file(source: str, path: str) -> None:
-    """What was uploaded takes its place in one move."""
+    """Move an uploaded file into place atomically."""
     source, target = os.path.expanduser(source), resolve_path(path)
     try:
         os.makedirs(os.path.dirname(target), exist_ok=True)

@@ -1,4 +1,4 @@
-"""OSWorld's task files: what is asked of the guest before an episode and after it, in their package's words."""
+"""OSWorld's task files: the guest operations before and after an episode, in the terms of its package."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,38 +12,38 @@ from protocol.trajectory.tasks import Task
 from vm_bridge.errors import UnsupportedTask
 
 APPLICATIONS_IMAGE = "applications"
-"""Of our own desktops with applications."""
+"""Image of our own desktops with applications."""
 IMAGES = ("osworld", "osworld-windows", APPLICATIONS_IMAGE)
-"""Of the machines that do what task files ask for."""
+"""Images of the machines that support task files."""
 ABSENT_APPLICATIONS: Mapping[str, str] = {"vs_code": "Visual Studio Code"}
-"""What task files call applications that our own desktops do not have, and their names."""
+"""Applications in task files that our own desktops lack, and their display names."""
 SUPPORTED_NAMES: Mapping[str, frozenset[str]] = {
     kind: frozenset(names)
     for kind, names in json.loads(Path(__file__).with_name("osworld_names.json").read_text("utf-8")).items()
 }
-"""All `metrics`, `getters` and `steps` that the package has."""
+"""All `metrics`, `getters` and `steps` of the package."""
 UNSUPPORTED_STEPS = frozenset({"act", "replay", "tidy_desktop"})
-"""Steps that the package names and does not do."""
+"""Steps that the package names but does not implement."""
 INFEASIBLE = "infeasible"
 MAX_REPORTED_NAMES = 20
 
 
 class Step(FrozenModel):
-    """One thing to be done in the guest."""
+    """One operation in the guest."""
 
     type: str
     parameters: dict[str, Any] = {}
 
 
 class Getter(FrozenModel):
-    """Where a value comes from: its `type`, and what that needs."""
+    """Source of a value: its `type`, and its arguments."""
 
     type: str
     given: dict[str, Any] = {}
 
 
 class MetricCheck(FrozenModel):
-    """One metric over what was found and what was expected."""
+    """One metric over the found and the expected value."""
 
     func: str
     result: Getter | None = None
@@ -51,16 +51,16 @@ class MetricCheck(FrozenModel):
 
 
 class Evaluator(FrozenModel):
-    """How a file judges the end."""
+    """How a file evaluates the final state."""
 
     checks: tuple[MetricCheck, ...] = Field(min_length=1)
     conj: Literal["and", "or"] = "and"
     before: tuple[Step, ...] = ()
-    """What is done in the guest before it looks."""
+    """Operations in the guest before the evaluation."""
 
 
 class TaskFile(FrozenModel):
-    """A start state and an evaluator; `given` is what the package gets, as it was written."""
+    """A start state and an evaluator. `given` is the original file for the package."""
 
     config: tuple[Step, ...] = ()
     evaluator: Evaluator
@@ -68,17 +68,17 @@ class TaskFile(FrozenModel):
 
     @property
     def parts(self) -> tuple["Step | Getter", ...]:
-        """Everything that is done or looked at."""
+        """All operations and getters."""
         return (*self.steps, *self.getters)
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """Everything that is done in the guest."""
+        """All operations in the guest."""
         return (*self.config, *self.evaluator.before)
 
     @property
     def getters(self) -> Iterator[Getter]:
-        """Everything that is looked at."""
+        """All getters."""
         return (each for check in self.evaluator.checks for each in (check.result, check.expected) if each)
 
 
@@ -86,7 +86,7 @@ _STEPS: TypeAdapter[tuple[Step, ...]] = TypeAdapter(tuple[Step, ...])
 
 
 def parse_task_file(task: Task | None) -> TaskFile | None:
-    """The file a task was read from, None where it was from none. Raises UnsupportedTask."""
+    """The task file of a task, or None if it has none. Raises UnsupportedTask."""
     given = None if task is None else task.parameters.get("osworld")
     if given is None:
         return None
@@ -98,8 +98,7 @@ def parse_task_file(task: Task | None) -> TaskFile | None:
 
 
 def unsupported_reason(image: str, task: Task) -> str | None:
-    """Why machines of this image would not judge a task that came from a file of OSWorld; None where they would, and
-    for every other task."""
+    """Why machines of this image cannot evaluate an OSWorld task; None if they can, and for every other task."""
     if task.parameters.get("osworld") is None:
         return None
     if image not in IMAGES:
@@ -114,7 +113,7 @@ def unsupported_reason(image: str, task: Task) -> str | None:
 
 
 def validate_task_file(given: Mapping[str, Any]) -> TaskFile:
-    """Raises UnsupportedTask for what is no task file."""
+    """Raises UnsupportedTask for an invalid task file."""
     try:
         evaluator = _evaluator(given["evaluator"])
         return TaskFile(config=_steps(given.get("config")), evaluator=evaluator, given=dict(given))
@@ -126,14 +125,14 @@ def validate_task_file(given: Mapping[str, Any]) -> TaskFile:
 
 
 def raise_unsupported(problems: Iterable[str]) -> None:
-    """Raises UnsupportedTask with each of them, if there is one."""
+    """Raises UnsupportedTask with all problems, if there are any."""
     if found := tuple(dict.fromkeys(problems)):
         more = f"; and {len(found) - MAX_REPORTED_NAMES} more" if len(found) > MAX_REPORTED_NAMES else ""
         raise UnsupportedTask("; ".join(found[:MAX_REPORTED_NAMES]) + more)
 
 
 def list_unsupported(file: TaskFile) -> Iterable[str]:
-    """What of a file nobody can do, wherever it is, each by its name."""
+    """Names of everything in a file that no machine supports."""
     for step in file.steps:
         if step.type not in SUPPORTED_NAMES["steps"]:
             yield f"config: there is no step {step.type}"
@@ -150,7 +149,7 @@ def list_unsupported(file: TaskFile) -> Iterable[str]:
 
 
 def list_absent_applications(file: TaskFile) -> Iterator[str]:
-    """The applications a file names that our own desktops do not have."""
+    """Applications in a file that our own desktops lack."""
     named = file.given.get("related_apps")
     for name in named if isinstance(named, list) else ():
         if isinstance(name, str) and name in ABSENT_APPLICATIONS:

@@ -25,18 +25,18 @@ from vm_bridge.machine_io import ScreenTexts
 FileAction = RunCommand | ListFiles | ReadFile | WriteFile | EditFile | UploadFile | DownloadFile
 DUMP_SCREEN = "uiautomator dump /dev/tty"
 MAX_TEXT = 64 * 1024
-"""Most of a text file or an output that is shown (characters)."""
+"""Maximum characters of a text file or an output that is shown."""
 
 
 class PhoneFiles:
-    """Works on one device; relative paths begin at `home`."""
+    """File actions on one device; relative paths start at `home`."""
 
     def __init__(self, device: Device, home: str) -> None:
         self._device, self._home = device, home
 
     async def do(self, action: FileAction, staged: Mapping[str, bytes]) -> str | bytes | None:
-        """Do it: the text it gave, or the bytes of the file it brought out. `staged` are bytes to bring in, by their
-        SHA-256. Raises ActionFailed, AdbRequestFailed."""
+        """Execute an action. Returns its text, or the bytes of an exported file. `staged` maps SHA-256 to the bytes to
+        import. Raises ActionFailed, AdbRequestFailed."""
         match action:
             case RunCommand():
                 return await self._run(action.command, action.timeout)
@@ -95,7 +95,8 @@ ACTION_KINDS = (
 
 
 class PhoneActionExecutor:
-    """Acts on one device. `names` are packages by the names people call them; relative paths begin at `home`."""
+    """Executes actions on one device. `names` maps people's names of apps to packages; relative paths start at
+    `home`."""
 
     def __init__(self, device: Device, names: Mapping[str, str], home: str) -> None:
         self._device = device
@@ -112,5 +113,5 @@ class PhoneActionExecutor:
     async def screen_texts(self) -> ScreenTexts:
         """See `ActionExecutor.screen_texts`."""
         tree = await self._device.raw(DUMP_SCREEN, most=MAX_TREE_BYTES)
-        end = tree.rfind(b">") + 1  # Android says behind it where it was dumped
+        end = tree.rfind(b">") + 1  # Android appends the dump's path
         return await asyncio.to_thread(android_texts, tree[tree.find(b"<") : end])

@@ -1,4 +1,4 @@
-"""Phones over adb: a private server of the real program, and what is asked of a device through its socket."""
+"""Phones over adb: a private server of the real program, and requests to devices through its socket."""
 
 import asyncio
 import os
@@ -16,13 +16,13 @@ from vm_bridge.errors import MachineGone
 START_SECONDS = 15.0
 STOP_SECONDS = 5.0
 REQUEST_TIMEOUT_SECONDS = 20.0
-"""Longest a server or device may take to answer what takes no time by itself."""
+"""Timeout of requests that take no time by themselves."""
 MAX_OUTPUT = 200_000
-"""Longest output of a command that is kept (bytes)."""
+"""Maximum stored output of a command (bytes)."""
 MAX_FILE = 64 * 1024 * 1024
 CHUNK = 64 * 1024
 MAX_PIECE = 4 * 1024 * 1024
-"""Longest part of an answer: adb itself sends a quarter of it at most (bytes)."""
+"""Maximum size of one part of an answer (bytes); adb itself sends at most a quarter of it."""
 LENGTH_DIGITS = 4
 STDOUT, STDERR, EXIT, CLOSE_STDIN = 1, 2, 3, 4
 SHELL_HEADER = struct.Struct("<BI")
@@ -30,12 +30,12 @@ SYNC_HEADER = struct.Struct("<4sI")
 
 
 class AdbRequestFailed(TransportError):
-    """The server or the device did not do what it was asked; the text is its own."""
+    """The server or the device rejected a request; the message is its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShellResult:
-    """What a command left: its exit status (None when its time ran out), output and errors, bounded."""
+    """Result of a command: exit status (None on timeout), output and errors, bounded."""
 
     code: int | None
     output: bytes
@@ -48,7 +48,8 @@ class ShellResult:
 
 
 class AdbServer:
-    """A server of its own: its socket and keys lie in `folder`, so it shares nothing with other users of adb here."""
+    """A private adb server. Its socket and keys are in `folder`, so it shares nothing with other users of adb on this
+    machine."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -58,23 +59,23 @@ class AdbServer:
 
     @property
     def public_key(self) -> str:
-        """What a device must trust. The server has made it when it has started."""
+        """The public key that a device must trust. The server creates it when it starts."""
         return (self._folder / ".android" / "adbkey.pub").read_text("ascii")
 
     @property
     def environment(self) -> dict[str, str]:
-        """With it the program `adb` talks to this server."""
+        """Environment variables that make the program `adb` use this server."""
         return {
             "PATH": os.environ.get("PATH", os.defpath),
             "HOME": str(self._folder),
             "ADB_SERVER_SOCKET": f"localfilesystem:{self._socket}",
-            # Other people's emulators are none of ours.
+            # Ignore other people's emulators.
             "ADB_LOCAL_TRANSPORT_MAX_PORT": "0",
             "ADB_MDNS": "0",
         }
 
     async def start(self) -> None:
-        """Returns when it answers; nothing happens when it does already. Raises MachineGone."""
+        """Start the server and wait until it answers. Does nothing if it already runs. Raises MachineGone."""
         async with self._starting:
             if self._process is not None and self._process.returncode is None:
                 return
@@ -82,7 +83,7 @@ class AdbServer:
             self._socket.unlink(missing_ok=True)
             try:
                 self._process = await asyncio.create_subprocess_exec(
-                    # A bridge that is killed takes its server along.
+                    # A killed bridge takes its server along.
                     *("setpriv", "--pdeathsig", "KILL"),
                     *("adb", "-L", f"localfilesystem:{self._socket}", "server", "nodaemon"),
                     env=self.environment,
@@ -119,29 +120,29 @@ class AdbServer:
             await process.wait()
 
     async def ask(self, request: str) -> str:
-        """What the server answers to one of its own requests. Raises AdbRequestFailed."""
+        """The server's answer to a request about itself. Raises AdbRequestFailed."""
         async with self.open_connection(request) as (reader, _):
             return (await _read_length_prefixed(reader)).decode("utf-8", "replace")
 
     async def connect(self, address: str) -> "Device":
-        """Reach a device by its address. Raises AdbRequestFailed."""
+        """Connect to a device by its address. Raises AdbRequestFailed."""
         checked_output = await self.ask(f"host:connect:{address}")
         if "connected to" not in checked_output:
             raise AdbRequestFailed(checked_output)
         return Device(self, address)
 
     async def disconnect(self, address: str) -> None:
-        """Let go of a device; nothing happens when there is none."""
+        """Disconnect a device; does nothing if there is none."""
         with suppress(AdbRequestFailed):
             await self.ask(f"host:disconnect:{address}")
 
     async def dial(self) -> tuple[StreamReader, StreamWriter]:
-        """A new connection on which nothing was asked yet. Raises OSError."""
+        """A new connection without any request yet. Raises OSError."""
         return await asyncio.open_unix_connection(self._socket)
 
     @asynccontextmanager
     async def open_connection(self, *requests: str) -> AsyncIterator[tuple[StreamReader, StreamWriter]]:
-        """A connection on which the server granted these requests, one after another. Raises AdbRequestFailed."""
+        """A connection on which the server granted these requests in order. Raises AdbRequestFailed."""
         try:
             async with asyncio.timeout(REQUEST_TIMEOUT_SECONDS):
                 reader, writer = await self.dial()
@@ -159,13 +160,13 @@ class AdbServer:
 
 
 class Device:
-    """One phone, by the serial number its server knows it by."""
+    """One phone, by its serial number on the server."""
 
     def __init__(self, server: AdbServer, serial: str) -> None:
         self._server, self.serial = server, serial
 
     async def run(self, *words: str, timeout: float = REQUEST_TIMEOUT_SECONDS) -> ShellResult:
-        """Run one command; each word reaches it whole. Raises AdbRequestFailed."""
+        """Run one command; each word arrives as one argument. Raises AdbRequestFailed."""
         return await self.shell(shlex.join(words), timeout=timeout)
 
     async def shell(self, command: str, *, timeout: float = REQUEST_TIMEOUT_SECONDS) -> ShellResult:
@@ -193,7 +194,7 @@ class Device:
         return ran.output.decode("utf-8", "replace").strip()
 
     async def raw(self, command: str, *, most: int) -> bytes:
-        """All that a command writes, byte for byte. Raises AdbRequestFailed, also beyond `most` bytes."""
+        """All output bytes of a command. Raises AdbRequestFailed, also beyond `most` bytes."""
         content = bytearray()
         async with self._opened(f"exec:{command}") as (reader, _), asyncio.timeout(REQUEST_TIMEOUT_SECONDS):
             while data := await reader.read(CHUNK * 4):
@@ -204,7 +205,7 @@ class Device:
 
     @asynccontextmanager
     async def stream_output(self, *words: str) -> AsyncIterator[StreamReader]:
-        """What a command writes, as it comes; the command ends with this. Raises AdbRequestFailed."""
+        """Stream the output of a command, which ends with the context. Raises AdbRequestFailed."""
         async with self._opened(f"exec:{shlex.join(words)}") as (reader, _):
             yield reader
 
@@ -253,14 +254,14 @@ async def _send_request(reader: StreamReader, writer: StreamWriter, request: str
 
 
 async def _piece(reader: StreamReader, size: int) -> bytes:
-    """So many bytes, which a device says will follow. Raises AdbRequestFailed where it says too many."""
+    """Read `size` bytes as announced by the device. Raises AdbRequestFailed if the size is too large."""
     if size > MAX_PIECE:
         raise AdbRequestFailed(f"the device says that {size} bytes follow")
     return await reader.readexactly(size)
 
 
 async def _read_length_prefixed(reader: StreamReader) -> bytes:
-    """Bytes after their length in four hexadecimal digits."""
+    """Read bytes prefixed with their length in four hexadecimal digits."""
     return await reader.readexactly(int(await reader.readexactly(LENGTH_DIGITS), 16))
 
 

@@ -1,4 +1,5 @@
-"""A socket of the adb server's kind that leads to one device: other devices, and the server itself, stay closed."""
+"""A socket like the adb server's that gives access to a single device: other devices, and the server itself, are
+blocked."""
 
 import asyncio
 import re
@@ -11,19 +12,19 @@ from vm_bridge.drivers.phone.adb import LENGTH_DIGITS, AdbServer
 from vm_bridge.guest.common.relay import relay
 
 IDLE_SECONDS = 300.0
-"""A connection on which nothing moves for so long is ended."""
+"""A connection that is idle for this long is closed."""
 OKAY, FAIL = b"OKAY", b"FAIL"
 TRANSPORT_ID_BYTES = 8
-"""What follows the answer to `host:tport`."""
+"""Bytes after the answer to `host:tport`."""
 SERVER_REQUESTS = frozenset({"host:version", "host:features", "host:host-features"})
-"""What the program `adb` asks the server about itself."""
+"""Requests about the server itself by the program `adb`."""
 DEVICE_REQUESTS = ("features", "get-state", "get-serialno", r"wait-for-[a-z]+-[a-z]+")
 
 
 class AdbGateway:
-    """Admits requests for one device only, which has to be known to the server.
+    """Admits requests for one device only. The server must know the device.
 
-    The program `adb` finds it through `ADB_SERVER_SOCKET=localfilesystem:PATH` and `ANDROID_SERIAL`.
+    The program `adb` connects through `ADB_SERVER_SOCKET=localfilesystem:PATH` and `ANDROID_SERIAL`.
     """
 
     def __init__(self, server: AdbServer, serial: str) -> None:
@@ -37,16 +38,16 @@ class AdbGateway:
         self._about_device = re.compile(rf"host-serial:{re.escape(serial)}:({about})")
         self._about_transport = re.compile(rf"host-transport-id:([0-9]+):({about})")
         self._transport_ids: set[int] = set()
-        """The numbers that the server gave to connections with the device."""
+        """Transport ids that the server assigned to connections with the device."""
         self._listener: asyncio.Server | None = None
         self._serving: set[asyncio.Task[None]] = set()
         self.lost = 0
-        """How many times the server did not reach the device."""
+        """Number of times the server did not reach the device."""
         self.refused = 0
-        """How many requests were not for this device."""
+        """Number of requests that were not for this device."""
 
     async def open(self, path: Path) -> None:
-        """Listen on a new socket, for whoever can enter its folder."""
+        """Listen on a new socket, for all users who can access its folder."""
         self._listener = await asyncio.start_unix_server(self._accept, path)
         await asyncio.to_thread(path.chmod, 0o666)
 
@@ -90,7 +91,8 @@ class AdbGateway:
         return self._about_device.fullmatch(request) is not None
 
     async def _to_device(self, request: str, reader: StreamReader, writer: StreamWriter) -> None:
-        """The server takes further requests about itself after a transport was chosen, so the next one is read too."""
+        """The server takes further requests about itself after a transport was chosen, so the next one is checked
+        too."""
         inner_reader, inner_writer = await self._server.dial()
         try:
             _write_request(inner_writer, f"host:tport:serial:{self._serial}")
@@ -122,7 +124,7 @@ class AdbGateway:
 
 
 async def _read_request(reader: StreamReader) -> str:
-    """Raises IncompleteReadError, and ValueError for what is no request."""
+    """Raises IncompleteReadError, and ValueError for an invalid request."""
     size = int(await reader.readexactly(LENGTH_DIGITS), 16)
     return (await reader.readexactly(size)).decode()
 

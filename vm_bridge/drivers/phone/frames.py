@@ -18,18 +18,18 @@ from vm_bridge.sandbox import Frame
 
 MAX_CAPTURE_BYTES = 64 * 1024 * 1024
 CAPTURE_HEADERS = (Struct("<IIII"), Struct("<III"))
-"""Before the pixels: width, height, format, and on newer phones a colour space."""
+"""Headers before the pixels: width, height, format, and on newer phones a colour space."""
 
 
 class Screencap(CaptureSource):
-    """The picture as the phone's own `screencap` gives it. Needs nothing on the phone."""
+    """Pictures from the phone's own `screencap`. Needs nothing installed on the phone."""
 
     def __init__(self, device: Device) -> None:
         super().__init__()
         self._device = device
 
     def attach(self, device: Device) -> None:
-        """Look at this device from now on."""
+        """Capture from this device from now on."""
         self._device = device
 
     async def capture(self) -> tuple[int, int, bytes]:
@@ -38,7 +38,7 @@ class Screencap(CaptureSource):
 
 
 def decode_screencap(captured: bytes) -> tuple[int, int, bytes]:
-    """Width, height and BGRX pixels of what `screencap` wrote. Raises AdbRequestFailed when it is no picture."""
+    """Width, height and BGRX pixels of `screencap` output. Raises AdbRequestFailed if it is not a picture."""
     for header in CAPTURE_HEADERS:
         if len(captured) < header.size:
             continue
@@ -50,26 +50,26 @@ def decode_screencap(captured: bytes) -> tuple[int, int, bytes]:
 
 
 RECORD = ("screenrecord", "--output-format=h264", "--bit-rate=8000000", "--time-limit=180", "-")
-"""Three minutes is the longest it takes; then it is started again."""
+"""Three minutes is the maximum of `screenrecord`; then it is restarted."""
 FIRST_FRAME_SECONDS = 20.0
-"""A recording that has no picture for so long after its start gets none."""
+"""A recording without a picture for this long after its start has failed."""
 MAX_ATTEMPTS = 2
-"""So many recordings without a picture, one after another, mean that the phone has no recorder worth the name."""
+"""Consecutive recordings without a picture after which the phone's recorder counts as unusable."""
 IDLE_SECONDS = 0.05
-"""When nothing came for so long, what came is a whole picture: a recorder writes one at once (seconds)."""
+"""After this long without data, the data so far is a whole picture: a recorder writes a picture at once (seconds)."""
 ROTATION_POLL_SECONDS = 1.0
-"""How often to ask how the phone lies: a recording keeps its first size and shrinks the picture into it (seconds)."""
+"""Interval of rotation checks: a recording keeps its first size and shrinks the picture into it (seconds)."""
 SCREEN_SIZE_PATTERN = re.compile(r"\bcur=(\d+)x(\d+)")
 CHUNK = 256 * 1024
 
 
 class ScreenrecordUnusable(Exception):
-    """The phone has no recorder, or one that does not show the screen as it is."""
+    """The phone has no screen recorder, or one that does not show the screen as it is."""
 
 
 class PhoneVideo:
-    """Frames for viewers, one recording for all of them and none while nobody looks. They are what the phone's encoder
-    left of the screen; what must be exact is taken from `still`."""
+    """Frames for viewers: one recording for all of them, and none without viewers. They have the video encoder's
+    losses; exact pictures come from `still`."""
 
     def __init__(self, device: Device, still: Screencap) -> None:
         self._device, self._still = device, still
@@ -115,12 +115,12 @@ class PhoneVideo:
                 yield latest
                 await asyncio.sleep(1 / fps)
             elif self._recording is None or self._recording.done():
-                return  # the phone has gone
+                return  # the phone is gone
             else:
                 await moved.wait()
 
     async def _record(self) -> None:
-        """Recording after recording, until the phone goes or proves unfit."""
+        """Record repeatedly until the phone is gone or its recorder is unusable."""
         empty = 0
         try:
             while not self._closed and empty < MAX_ATTEMPTS:
@@ -140,13 +140,14 @@ class PhoneVideo:
         except ScreenrecordUnusable:
             self._unfit = True
         except AdbRequestFailed:
-            pass  # it has gone; subscriptions end
+            pass  # it is gone; subscriptions end
         finally:
             self._recording = None if asyncio.current_task() is self._recording else self._recording
             self._move()
 
     async def _decode_recording(self, size: tuple[int, int]) -> bool:
-        """One recording to its end; whether it had a picture. Raises Unfit, AdbRequestFailed."""
+        """Decode one recording to its end. Returns whether it had a picture. Raises ScreenrecordUnusable,
+        AdbRequestFailed."""
         decoder = H264Decoder()
         seen = False
         began = time.monotonic()
@@ -173,7 +174,7 @@ class PhoneVideo:
         return seen
 
     def _show(self, width: int, height: int, pixels: bytes, size: tuple[int, int]) -> None:
-        """Raises Unfit for another size than the screen's: some phones record a smaller one."""
+        """Raises ScreenrecordUnusable for a size other than the screen's: some phones record a smaller one."""
         if (width, height) != (size[0] & ~1, size[1] & ~1):
             raise ScreenrecordUnusable
         serial = self._latest.serial + 1 if self._latest is not None else 1
@@ -181,14 +182,14 @@ class PhoneVideo:
         self._move()
 
     async def _screen_size(self) -> tuple[int, int]:
-        """Width and height of the screen as it lies now. Raises Unfit, AdbRequestFailed."""
+        """Width and height of the screen in its current rotation. Raises ScreenrecordUnusable, AdbRequestFailed."""
         found = SCREEN_SIZE_PATTERN.search(await self._device.checked_output("dumpsys", "window", "displays"))
         if found is None:
             raise ScreenrecordUnusable
         return int(found[1]), int(found[2])
 
     async def _wait_rotation(self, size: tuple[int, int]) -> None:
-        """Returns when the phone lies otherwise. Raises Unfit, AdbRequestFailed."""
+        """Wait until the phone is rotated. Raises ScreenrecordUnusable, AdbRequestFailed."""
         while await self._screen_size() == size:  # noqa: ASYNC110 (a phone tells nobody that it was turned)
             await asyncio.sleep(ROTATION_POLL_SECONDS)
 
@@ -198,7 +199,7 @@ class PhoneVideo:
 
 
 class H264Decoder:
-    """Pictures out of a byte stream without marks between them."""
+    """Decodes pictures from a byte stream without frame markers."""
 
     def __init__(self) -> None:
         self._codec = av.CodecContext.create("h264", "r")
@@ -206,8 +207,8 @@ class H264Decoder:
         self._codec.flags |= Flags.low_delay
 
     def newest(self, data: bytes) -> tuple[int, int, bytes] | None:
-        """Width, height and BGRX pixels of the last picture that this completes; no data says that what came before is
-        whole. None where there is none, or it cannot be read."""
+        """Width, height and BGRX pixels of the last picture that the data completes. Empty data means that the previous
+        data is complete. None if there is none, or it cannot be decoded."""
         picture: av.VideoFrame | None = None
         with suppress(av.error.InvalidDataError):
             for packet in self._codec.parse(data):

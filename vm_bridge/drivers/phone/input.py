@@ -1,4 +1,4 @@
-"""What a finger, the keys and the shell do on a phone, in the words of its own commands."""
+"""Touch, keys and shell actions on a phone, through its own commands."""
 
 import base64
 import re
@@ -23,16 +23,16 @@ from vm_bridge.errors import ActionFailed
 
 TouchAction = Click | LongPress | Swipe | Drag | Scroll | PressHome | PressBack
 InputAction = TouchAction | TypeText | PressKeys | OpenApp
-"""What is done to the screen and the keys."""
+"""Actions on the screen and the keys."""
 SWIPE_MS, DRAG_MS, SCROLL_MS = 300, 1000, 500
 NOTCH_SHARE = 0.1
-"""Part of the screen that one notch of the wheel moves."""
+"""Part of the screen that one wheel notch scrolls."""
 MAX_SCROLL_SHARE = 0.7
-"""Most that one slide moves, as a part of the screen."""
+"""Maximum distance of one swipe, as a part of the screen."""
 ADB_KEYBOARD = "com.android.adbkeyboard/.AdbIME"
-"""The input method that types what Android's own command cannot."""
+"""Input method for text that Android's own command cannot type."""
 TEXT_CHUNK = 500
-"""Characters typed by one command."""
+"""Maximum characters typed by one command."""
 _KEYS = {
     "ctrl": "CTRL_LEFT",
     "shift": "SHIFT_LEFT",
@@ -54,12 +54,12 @@ _KEYS = {
     "pagedown": "PAGE_DOWN",
     "menu": "MENU",
 }
-"""Android's names of the keys that have other ones than ours."""
+"""Keys that Android names differently."""
 _TYPED_KEYS = {"\n": "ENTER", "\t": "TAB"}
 
 
 class PhoneInput:
-    """Acts on one device. `names` are packages by the names people call them."""
+    """Input on one device. `names` maps people's names of apps to packages."""
 
     def __init__(self, device: Device, names: Mapping[str, str]) -> None:
         self._device = device
@@ -85,7 +85,7 @@ class PhoneInput:
             await self._input(*words)
 
     async def _type_anything(self, text: str) -> None:
-        """Through an input method made for it, which is chosen for as long as it takes."""
+        """Type with a special input method, which is selected meanwhile."""
         if ADB_KEYBOARD not in (await self._device.checked_output("ime", "list", "-s")).split():
             raise ActionFailed("cannot_type", f"text beyond ASCII needs the input method {ADB_KEYBOARD} on the phone")
         chosen = await self._device.checked_output("settings", "get", "secure", "default_input_method")
@@ -118,7 +118,7 @@ class PhoneInput:
 
 
 def touch_arguments(action: TouchAction, size: tuple[int, int]) -> tuple[str, ...]:
-    """The words after `input` for a touch or a key of the phone."""
+    """Arguments of `input` for a touch or a phone key."""
     match action:
         case Click():
             return _command_arguments("tap", action.x, action.y)
@@ -138,7 +138,7 @@ def touch_arguments(action: TouchAction, size: tuple[int, int]) -> tuple[str, ..
 
 
 def scroll_path(action: Scroll, size: tuple[int, int]) -> tuple[Point, Point]:
-    """Where a finger slides so that what lies in the scroll's direction comes into view."""
+    """The swipe that brings content in the scroll's direction into view."""
     width, height = size
     at = action.point or Point(x=width // 2, y=height // 2)
     half = min(action.amount * NOTCH_SHARE, MAX_SCROLL_SHARE) / 2
@@ -155,19 +155,19 @@ def scroll_path(action: Scroll, size: tuple[int, int]) -> tuple[Point, Point]:
 
 
 def text_arguments(text: str) -> Iterable[tuple[str, ...]]:
-    """The commands that type ASCII: what follows `input` in each."""
+    """Arguments of `input` for the commands that type ASCII."""
     for part in re.split(r"([\n\t])", text):
         if part in _TYPED_KEYS:
             yield "keyevent", _TYPED_KEYS[part]
             continue
-        # Android takes "%s" for a space, so one that is meant is typed in two pieces.
+        # Android reads "%s" as a space, so a literal one is typed in two pieces.
         for piece in re.split(r"(?<=%)(?=s)", part):
             for start in range(0, len(piece), TEXT_CHUNK):
                 yield "text", piece[start : start + TEXT_CHUNK].replace(" ", "%s")
 
 
 def key_arguments(keys: Sequence[str]) -> tuple[str, ...]:
-    """The words after `input` that press keys together. Raises ActionFailed for keys a phone has no name for."""
+    """Arguments of `input` that press keys together. Raises ActionFailed for keys that a phone does not have."""
     if len(keys) == 1 and len(keys[0]) == 1 and not keys[0].isalnum():
         return "text", keys[0]
     names = tuple(_KEYS.get(key, key.upper()) for key in keys)
@@ -178,7 +178,7 @@ def key_arguments(keys: Sequence[str]) -> tuple[str, ...]:
 
 
 def find_package(name: str, packages: Sequence[str], names: Mapping[str, str]) -> str | None:
-    """The installed package that goes by a name: its own, one that people call it, or the only one with such a part."""
+    """The installed package with a name: its own, people's name for it, or a unique partial match."""
     if name in packages:
         return name
     wanted = name.strip().casefold()
@@ -193,7 +193,7 @@ def _slide(start: Point, end: Point, milliseconds: int) -> tuple[str, ...]:
 
 
 def _span(at: int, half: float, length: int) -> tuple[int, int]:
-    """The two ends of a slide around a place, both well on the screen."""
+    """Both ends of a swipe around a position, well within the screen."""
     edge = round(length * (1 - MAX_SCROLL_SHARE) / 3)
     return max(edge, at - round(half * length)), min(length - 1 - edge, at + round(half * length))
 

@@ -1,4 +1,4 @@
-"""Pictures of machines that are seen only when they are asked."""
+"""Pictures of machines that send a picture only on request."""
 
 import asyncio
 import time
@@ -11,7 +11,7 @@ from vm_bridge.sandbox import Frame
 
 
 class CaptureSource(ABC):
-    """The picture of a machine that gives one whenever it is asked, a few times a second."""
+    """Polls the picture of a machine, a few times a second."""
 
     def __init__(self) -> None:
         self._closed = False
@@ -20,7 +20,7 @@ class CaptureSource(ABC):
 
     @abstractmethod
     async def capture(self) -> tuple[int, int, bytes]:
-        """Width, height and BGRX pixels of the present picture. Raises TransportError."""
+        """Width, height and BGRX pixels of the current picture. Raises TransportError."""
 
     def close(self) -> None:
         """End every subscription."""
@@ -46,7 +46,7 @@ class CaptureSource(ABC):
             await asyncio.sleep(max(0.0, requested + interval - time.monotonic()))
 
     async def _captured(self, requested: float) -> Frame:
-        """A picture not older than `asked`; all who ask meanwhile share one. Raises TransportError."""
+        """A picture not older than `requested`. Concurrent requests share one. Raises TransportError."""
         async with self._capturing:
             if self._latest is not None and self._latest[0] >= requested:
                 return self._latest[1]

@@ -1,4 +1,4 @@
-"""A machine driven over a wire and seen in pictures alone: what all such machines do alike."""
+"""Common base of machines that are driven over a network and observed by pictures alone."""
 
 import asyncio
 import time
@@ -43,14 +43,14 @@ MAX_CACHED_BLOBS = 48
 
 
 class MachineBackend(Protocol):
-    """What a driver needs of the place its machine lives in."""
+    """What a driver needs from the host of its machine."""
 
     async def admit(self, fence: int) -> None:
-        """Raises StaleLease when a higher token was seen, MachineGone when the machine is."""
+        """Raises StaleLease after a higher token, MachineGone if the machine is gone."""
         ...
 
     async def reset(self, fence: int, task: Task) -> None:
-        """Back to the known first state, for a task of this lease. Raises StaleLease, MachineGone."""
+        """Reset to the known initial state, for a task of this lease. Raises StaleLease, MachineGone."""
         ...
 
     def environment(self, fence: int) -> SandboxEnvironment:
@@ -59,23 +59,25 @@ class MachineBackend(Protocol):
 
 
 class ActionExecutor(Protocol):
-    """What does the acts of one machine, over its wire."""
+    """Executes actions on one machine, over its connection."""
 
     async def do(self, action: Action, size: tuple[int, int], staged: Mapping[str, bytes]) -> str | bytes | None:
-        """Do it on a screen of this size: the text it gave, or the bytes of a file it brought out. `staged` are bytes
-        to bring in, by their SHA-256. Raises ActionFailed and TransportError, and
-        MachineGone where it surely did not happen."""
+        """Execute an action on a screen of this size. Returns its text, or the bytes of an exported file. `staged` maps
+        SHA-256 to the bytes to import.
+
+        Raises ActionFailed, TransportError, and MachineGone if it certainly did not happen.
+        """
         ...
 
     async def screen_texts(self) -> ScreenTexts:
-        """What the machine says is on its screen; changes nothing. Raises TransportError, MachineGone."""
+        """Texts that the machine reports on its screen; changes nothing. Raises TransportError, MachineGone."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteMachineSpec:
-    """One machine as it is told apart from others: what people call it, what it can do, how it is seen, and how long it
-    takes to show what it did (seconds)."""
+    """Description of one machine: its name, its capabilities, its picture source, and the time until its screen shows
+    an action (seconds)."""
 
     name: str
     kinds: tuple[str, ...]
@@ -84,7 +86,7 @@ class RemoteMachineSpec:
 
 
 class RemoteDriver:
-    """One machine, shared by the views of all its leases."""
+    """One machine, shared by all its leases."""
 
     def __init__(
         self,
@@ -93,13 +95,13 @@ class RemoteDriver:
         suites: Mapping[str, Suite],
         command_log: Path | None = None,
     ) -> None:
-        """`journal` is a file that outlives this process as the machine does."""
+        """`journal` is a file that outlives this process, as the machine does."""
         self.inside, self.suites = inside, suites
         self.task: Task | None = None
         self.fence = 1
         """The lowest fencing token that may still act."""
         self.acted = False
-        """Whether anything was done on the machine since it was attached."""
+        """Whether any action was executed on the machine since it was attached."""
         self._body = body
         self._format: ImageFormat = "jpeg"
         self._used = 0
@@ -110,20 +112,20 @@ class RemoteDriver:
         self._skip_settle = asyncio.Event()
 
     def attach(self, acts: ActionExecutor) -> None:
-        """Drive the machine by this from now on."""
+        """Use this executor from now on."""
         self._acts, self.acted = acts, False
 
     def detach(self) -> None:
-        """There is nothing to drive for now; what runs fails by itself."""
+        """Detach the executor; running actions fail by themselves."""
         self._acts = None
         self._skip_settle.set()
 
     def end_lease(self) -> None:
-        """No view used so far may act from now on."""
+        """Invalidate all leases used so far."""
         self.fence = self._used + 1
 
     def restored(self, task: Task | None) -> None:
-        """The task that is set up, or about to be. Raises InvalidAction for pictures it cannot have."""
+        """The task that is set up, or about to be. Raises InvalidAction for an unsupported picture format."""
         self._format, self.task = parse_image_format(task), task
 
     async def observe(self, fence: int, *, settle: bool) -> Observation:
@@ -145,7 +147,7 @@ class RemoteDriver:
         return await self._command_log.once(command_id, action, settle=settle, act=act)
 
     async def skip_settle(self, fence: int) -> None:
-        """See `Machine.hurry`."""
+        """See `Machine.skip_settle`."""
         await self.admit(fence)
         self._skip_settle.set()
 
@@ -157,7 +159,7 @@ class RemoteDriver:
         self.fence = self._used = max(self.fence, fence)
 
     async def screen_texts(self, fence: int) -> ScreenTexts:
-        """See `Machine.screen_texts`; it waits for no act, and none waits for it."""
+        """See `Machine.screen_texts`. Runs concurrently with actions."""
         await self.admit(fence)
         try:
             return ScreenTexts() if self._acts is None else await self._acts.screen_texts()
@@ -165,7 +167,7 @@ class RemoteDriver:
             return ScreenTexts()
 
     def stage_upload(self, data: bytes, media_type: str) -> BlobRef:
-        """See `Machine.stage`."""
+        """See `Machine.stage_upload`."""
         if len(data) > MAX_FILE:
             raise InvalidAction(f"a file has at most {MAX_FILE} bytes")
         return self._keep(data, media_type)
@@ -205,7 +207,7 @@ class RemoteDriver:
     async def _perform_action(
         self, action: Action, size: tuple[int, int]
     ) -> tuple[str | bytes | None, ActionError | None]:
-        """What the act gave, and why it failed if it did. Raises MachineGone, OutcomeUnknown."""
+        """The action's output, and why it failed if it did. Raises MachineGone, OutcomeUnknown."""
         if self._acts is None:
             raise MachineGone(f"{self._body.name} is not there")
         self.acted = True
@@ -263,7 +265,7 @@ class RemoteDriver:
 
 
 class RemoteMachine:
-    """Such a machine seen through one lease."""
+    """Such a machine, seen through one lease."""
 
     def __init__(self, driver: RemoteDriver, fence: int, capabilities: Capabilities) -> None:
         self._driver, self._fence = driver, fence
@@ -272,7 +274,7 @@ class RemoteMachine:
     async def prepare(self, task: Task) -> Observation:
         driver = self._driver
         suite = find_suite(driver.suites, task)
-        parse_image_format(task)  # refused before anything is thrown away
+        parse_image_format(task)  # rejected before anything is discarded
         await driver.admit(self._fence)
         await driver.inside.reset(self._fence, task)
         driver.restored(task)
@@ -337,4 +339,4 @@ class RemoteMachine:
         raise UnsupportedAction("this machine goes back to no earlier state")
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing: there are no resources to release."""

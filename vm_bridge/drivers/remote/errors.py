@@ -1,5 +1,5 @@
-"""How what a machine is asked over its wire can fail."""
+"""Errors of requests to a remote machine."""
 
 
 class TransportError(Exception):
-    """The machine, or what leads to it, did not do what it was asked: whether it happened is not known."""
+    """The machine, or the connection to it, failed a request. Whether it was executed is unknown."""

@@ -1,4 +1,4 @@
-"""Texts of a screen from the trees that machines give to assistive technology; pure."""
+"""Extracts a screen's texts from accessibility trees; pure functions."""
 
 from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree
@@ -7,18 +7,18 @@ from vm_bridge.drivers.remote.errors import TransportError
 from vm_bridge.machine_io import MAX_TITLE_LENGTH, MAX_TITLES, ScreenTexts, screen_words
 
 MAX_TREE_BYTES = 4 * 2**20
-"""A longer tree is not read."""
+"""Longer trees are rejected."""
 PAGE_FIELDS = ("input", "textarea", "select")
-"""Classes of the input fields of a page."""
+"""Classes of a page's input fields."""
 ANDROID_FIELDS = ("EditText", "AutoCompleteTextView")
-"""How the classes of Android's input fields end."""
+"""Suffixes of Android's input field classes."""
 LINUX_FIELDS = ("entry", "password-text", "text", "spin-button", "terminal", "document-text", "paragraph")
-"""Roles of AT-SPI whose names may be what somebody wrote."""
+"""AT-SPI roles whose names may be a person's input."""
 LINUX_WINDOWS = ("frame", "dialog", "window", "file-chooser", "alert")
 
 
 def android_texts(tree: bytes) -> ScreenTexts:
-    """The words of `uiautomator dump`, not those of input fields.
+    """The texts of a `uiautomator dump`, without input fields.
 
     Raises:
         TransportError: it is no tree, or longer than `MAX_TREE_BYTES`.
@@ -34,7 +34,7 @@ def android_texts(tree: bytes) -> ScreenTexts:
 
 
 def linux_texts(tree: bytes) -> ScreenTexts:
-    """The titles of windows and the names of what they show, of AT-SPI's tree as OSWorld's server writes it.
+    """Window titles and the names of the elements, from AT-SPI's tree as OSWorld's server writes it.
 
     Raises:
         TransportError: it is no tree, or longer than `MAX_TREE_BYTES`.
@@ -54,14 +54,14 @@ def _parse(tree: bytes) -> ElementTree.Element:
     if len(tree) > MAX_TREE_BYTES:
         raise TransportError(f"the tree of the screen has more than {MAX_TREE_BYTES} bytes")
     try:
-        # Expat bounds what entities make of a text since 2.4.1, and the tree has a bound.
+        # Expat limits entity expansion since 2.4.1, and the tree's size is limited.
         return ElementTree.fromstring(tree)  # noqa: S314
     except (ElementTree.ParseError, ValueError, LookupError) as error:
         raise TransportError(f"the tree of the screen is no XML: {error}") from None
 
 
 def _state(node: ElementTree.Element, state: str) -> str | None:
-    """A state of an element, whatever its namespace; None where the tree does not say."""
+    """A state of an element in any namespace; None if the tree does not have it."""
     return next((value for name, value in node.attrib.items() if _local_name(name) == state), None)
 
 

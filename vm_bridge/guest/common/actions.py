@@ -1,4 +1,4 @@
-"""What an action gives, how it fails, and how a gesture's inputs are played at their pace."""
+"""Action results and errors, and playing a gesture's inputs with their timing."""
 
 import threading
 import time
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 MAX_OUTPUT = 64 * 1024
-"""Longest text an act gives (bytes); what lies beyond is cut and said so."""
+"""Maximum text of an action (bytes). Longer text is truncated with a notice."""
 
 Action = dict[str, Any]
 
 
 class ActionFailed(Exception):
-    """The act was tried and did not work; `code` is stable, `text` is what came out before."""
+    """The action was tried and failed; `code` is stable, `text` is the output before the failure."""
 
     def __init__(self, code: str, message: str, text: str | None = None) -> None:
         super().__init__(message)
@@ -23,7 +23,7 @@ class ActionFailed(Exception):
 
 @dataclass(frozen=True)
 class Attachment:
-    """Bytes that an act brings out."""
+    """Bytes exported by an action."""
 
     data: bytes
     media_type: str
@@ -31,14 +31,14 @@ class Attachment:
 
 @dataclass(frozen=True)
 class ActionOutput:
-    """What an act gives beside the frame after it."""
+    """Output of an action besides the frame after it."""
 
     text: str | None = None
     attachment: Attachment | None = None
 
 
 def bounded_text(data: bytes) -> str:
-    """Output as text, cut where it is too long."""
+    """Output as text, truncated if it is too long."""
     text = data[:MAX_OUTPUT].decode("utf-8", "replace")
     return f"{text}\n[cut after {MAX_OUTPUT} bytes]" if len(data) > MAX_OUTPUT else text
 
@@ -46,7 +46,7 @@ def bounded_text(data: bytes) -> str:
 def play_gesture(
     inputs: list[dict[str, Any]], do: Callable[[dict[str, Any]], None], interrupt: threading.Event
 ) -> None:
-    """Do them one after another; `hurry` makes it as fast as can be."""
+    """Play inputs in order; `hurry` removes the pauses."""
     began = time.monotonic()
     for timed in inputs:
         left = began + timed["at_ms"] / 1000 - time.monotonic()

@@ -1,4 +1,4 @@
-"""Files and folders of the sandbox: paths begin at the home folder, nothing is followed that has no end."""
+"""Files and folders of the sandbox. Paths start at the home folder. Endless files are not read."""
 
 import errno
 import os
@@ -14,17 +14,17 @@ from typing import Any, Protocol
 from vm_bridge.guest.common.actions import MAX_OUTPUT, Action, ActionFailed, ActionOutput, Attachment, bounded_text
 
 MAX_EDITED = 4 * 1024 * 1024
-"""Longest file that is edited (bytes)."""
+"""Maximum size of a file for `edit_file` (bytes)."""
 MAX_FILE = 32 * 1024 * 1024
-"""Longest file that is brought out (bytes)."""
+"""Maximum size of an exported file (bytes)."""
 MAX_ENTRIES = 1_000
-"""Most entries of a folder that are listed."""
+"""Maximum listed entries of a folder."""
 PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
-"""How files begin that are shown as pictures."""
+"""Signatures of files that are shown as pictures."""
 UNFINISHED = ".writing"
-"""How the names of files end that are not whole yet."""
+"""Suffix of incomplete files."""
 NONBLOCKING = getattr(os, "O_NONBLOCK", 0)
-"""To open a pipe without waiting for its other end; Windows has none among its files."""
+"""Opens a pipe without waiting for its other end; Windows has no pipes among its files."""
 KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link"}
 
 Entry = dict[str, Any]
@@ -32,7 +32,7 @@ Entry = dict[str, Any]
 
 
 class FileSystem(Protocol):
-    """Files of a sandbox. This module is one: that of its own process. Each function raises ActionFailed."""
+    """Files of a sandbox. This module implements it for its own process. Each function raises ActionFailed."""
 
     def entries(self, path: str) -> list[Entry]: ...
 
@@ -46,13 +46,13 @@ class FileSystem(Protocol):
 
 
 def file_actions(system: FileSystem) -> dict[str, Callable[[Action], ActionOutput]]:
-    """The acts on files, by kind of action."""
+    """The file actions, by kind of action."""
     acts = (list_files, read_file, write_file, edit_file, download_file)
     return {act.__name__: partial(act, system=system) for act in acts}
 
 
 def list_files(action: Action, system: FileSystem) -> ActionOutput:
-    """A folder's entries, one a line: name, kind, size and time with tabs between them. Raises ActionFailed."""
+    """A folder's entries, one per line: name, kind, size and time separated by tabs. Raises ActionFailed."""
     found = system.entries(action["path"])
     lines = [_format_entry(entry) for entry in found[:MAX_ENTRIES]]
     if len(found) > MAX_ENTRIES:
@@ -72,7 +72,7 @@ def write_file(action: Action, system: FileSystem) -> ActionOutput:
 
 
 def edit_file(action: Action, system: FileSystem) -> ActionOutput:
-    """Replace the one occurrence of `old`. Raises ActionFailed when there is none or more than one."""
+    """Replace the only occurrence of `old`. Raises ActionFailed if there is none or more than one."""
     data = system.read_bytes(action["path"], MAX_EDITED + 1)
     if len(data) > MAX_EDITED:
         raise ActionFailed("too_long", f"{action['path']} has more than {MAX_EDITED} bytes")
@@ -96,12 +96,12 @@ def download_file(action: Action, system: FileSystem) -> ActionOutput:
 
 
 def entries(path: str) -> list[Entry]:
-    """The entries of a folder by name, at most one more than `MAX_ENTRIES`. Raises ActionFailed."""
+    """The entries of a folder by name, at most `MAX_ENTRIES` + 1. Raises ActionFailed."""
     found = []
     try:
         with os.scandir(resolve_path(path)) as folder:
             for entry in folder:
-                with suppress(FileNotFoundError):  # it went in between
+                with suppress(FileNotFoundError):  # deleted meanwhile
                     found.append(_entry(entry.name, entry.stat(follow_symlinks=False)))
                 if len(found) > MAX_ENTRIES:
                     break
@@ -120,7 +120,7 @@ def entry_of(path: str) -> Entry:
 
 
 def read_bytes(path: str, most: int, offset: int = 0) -> bytes:
-    """Some bytes of a file; of a pipe or a device the end might never come. Raises ActionFailed."""
+    """Read bytes of a regular file; a pipe or a device might never end. Raises ActionFailed."""
     try:
         with open(resolve_path(path), "rb", opener=_regular) as file:
             file.seek(offset)
@@ -130,12 +130,12 @@ def read_bytes(path: str, most: int, offset: int = 0) -> bytes:
 
 
 def write_bytes(path: str, data: bytes) -> None:
-    """Create or replace a file, and the folders above it, in one move. Raises ActionFailed."""
+    """Atomically create or replace a file, and create its parent folders. Raises ActionFailed."""
     where = resolve_path(path)
     fresh = where.parent / f".{where.name[:200]}{UNFINISHED}"
     try:
         where.parent.mkdir(parents=True, exist_ok=True)
-        fresh.unlink(missing_ok=True)  # whatever lies there is not to be written through
+        fresh.unlink(missing_ok=True)  # never write through an existing link
         with fresh.open("xb") as file:
             file.write(data)
         if where.exists():
@@ -162,20 +162,20 @@ def delete(path: str, *, recursive: bool) -> None:
 
 
 def resolve_path(path: str) -> Path:
-    """Where a path leads, from the home folder. Raises ActionFailed."""
+    """Resolve a path relative to the home folder. Raises ActionFailed."""
     try:
         return Path.home() / Path(path).expanduser()
-    except RuntimeError as error:  # "~name" of nobody
+    except RuntimeError as error:  # "~name" of an unknown user
         raise ActionFailed("no_such_user", f"{path}: there is no such user") from error
 
 
 def _media_type(data: bytes) -> str:
-    """What is told of a file: a picture, or just bytes."""
+    """The media type: a picture's, or plain bytes."""
     return next((name for start, name in PICTURES.items() if data.startswith(start)), "application/octet-stream")
 
 
 def kind_of(mode: int) -> str:
-    """What a file of this mode is: file, folder, link, other."""
+    """The kind for a file mode: file, folder, link, other."""
     return KINDS.get(stat.S_IFMT(mode), "other")
 
 
@@ -195,7 +195,7 @@ def _failed(code: str, path: str, error: OSError) -> ActionFailed:
 
 
 def _regular(path: str, flags: int) -> int:
-    """Open a file that is one. Raises OSError."""
+    """Open a regular file. Raises OSError."""
     descriptor = os.open(path, flags | NONBLOCKING)
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor

@@ -1,23 +1,24 @@
-"""How host and guest show each other over a network that they have the same secret, without saying it.
+"""How host and guest prove over a network that they share a secret, without sending it.
 
-The guest says GREETING and a number; the host a number and its proof; the guest its own. What follows is as everywhere.
+The guest sends GREETING and a nonce. The host sends a nonce and its proof. The guest sends its own proof. The usual
+protocol follows.
 """
 
 import hmac
 
 GREETING = b"\2"
-"""Comes first where the frames are not in shared memory; see `wire.GREETING` for where they are."""
+"""First byte if the frames are not in shared memory; otherwise it is `wire.GREETING`."""
 NONCE = PROOF = 32
 """Lengths (bytes)."""
 GUEST, HOST = b"guest", b"host"
-"""Who proves."""
+"""The side that proves."""
 
 
 def compute_proof(secret: str, who: bytes, guest: bytes, host: bytes) -> bytes:
-    """Over both sides' numbers, so that none that was heard before serves again."""
+    """A proof over both nonces, so that an overheard proof cannot be replayed."""
     return hmac.digest(secret.encode(), who + guest + host, "sha256")
 
 
 def proofs_equal(one: bytes, other: bytes) -> bool:
-    """Compared so that the time it takes tells nothing."""
+    """Constant-time comparison."""
     return hmac.compare_digest(one, other)

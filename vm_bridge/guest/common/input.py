@@ -1,4 +1,4 @@
-"""Pointer and keys, moved by PyAutoGUI; each system fills its gaps (`linux.x11_input`, `windows.input`)."""
+"""Pointer and keys through PyAutoGUI. Each system fills its gaps (`linux.x11_input`, `windows.input`)."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,21 +10,21 @@ BUTTONS = {"click": ("left", 1), "double_click": ("left", 2), "triple_click": ("
 BUTTONS |= {"right_click": ("right", 1), "middle_click": ("middle", 1)}
 SIDE_BUTTONS = ("back", "forward")
 PIXELS_PER_NOTCH, MAX_NOTCHES = 100, 100
-"""As the vocabulary counts them, which a guest does not have."""
+"""The protocol's scroll units, whose code a guest does not have."""
 DRAG_STEPS = 8
 PROCESSED_SECONDS = 0.25
-"""Longest wait within one act until the programs have taken a part of it (seconds)."""
+"""Maximum wait within one action until the programs have processed a part of it (seconds)."""
 CONTROLS = {"\n": "enter", "\r": "enter", "\t": "tab", "\b": "backspace"}
 
 Action = dict[str, Any]
 
 
 class InputController:
-    """Does the pointer and key actions. `rest` waits until every program has taken what it was sent, at most so many
+    """Executes pointer and key actions. `rest` waits until every program has processed its input, with a time limit in
     seconds."""
 
     keys: Mapping[str, tuple[str, ...]]
-    """Keys PyAutoGUI names otherwise, or presses wrongly."""
+    """Keys that PyAutoGUI names differently, or presses wrongly."""
 
     def __init__(self, wait_processed: Callable[[float], None]) -> None:
         pyautogui.PAUSE = 0
@@ -40,7 +40,7 @@ class InputController:
             getattr(self, f"_{action['kind']}")(action)
 
     def _click(self, action: Action, button: str, clicks: int) -> None:
-        """The window manager looks at the first click; a second one on its heels may be lost on the way."""
+        """The window manager intercepts the first click; an immediate second one may be lost."""
         pyautogui.click(action["x"], action["y"], button=button)
         for _ in range(clicks - 1):
             self._wait_processed(PROCESSED_SECONDS)
@@ -61,7 +61,7 @@ class InputController:
         raise NotImplementedError
 
     def _scroll_by(self, action: Action) -> None:
-        """A wheel turns by notches."""
+        """Scroll by pixels, rounded to wheel notches."""
         self._move_pointer(action["point"])
         dx, dy = scroll_notches(action)
         with self._keys_down(action["keys"]):
@@ -76,7 +76,7 @@ class InputController:
 
     @contextlib.contextmanager
     def _keys_down(self, keys: Sequence[str]) -> Iterator[None]:
-        """Keys that are down during an act, and up after it whatever comes of it."""
+        """Hold keys during an action, and release them even after an error."""
         names = [name for key in keys for name in self._names(key)]
         try:
             for name in names:
@@ -98,7 +98,7 @@ class InputController:
         pyautogui.mouseUp(button=action["button"])
 
     def _drag(self, action: Action) -> None:
-        """Programs begin a drag on motion and drop where they last saw it: they are given time to see it."""
+        """Programs start a drag on motion and drop at the last position they saw, so they get time to see it."""
         self._drag_along([_point(action["start"]), _point(action["end"])], action["button"])
 
     def _drag_path(self, action: Action) -> None:
@@ -137,7 +137,7 @@ class InputController:
             self._up(name)
 
     def _names(self, key: str) -> tuple[str, ...]:
-        """A key as PyAutoGUI names it."""
+        """PyAutoGUI's names of a key."""
         return self.keys.get(key, (key,))
 
     def _down(self, name: str) -> None:
@@ -147,13 +147,13 @@ class InputController:
         pyautogui.keyUp(name)
 
     def _move_pointer(self, point: dict[str, int] | None) -> None:
-        """To a point, or stay."""
+        """Move to a point; None stays."""
         if point is not None:
             pyautogui.moveTo(*_point(point))
 
 
 def scroll_notches(action: Action) -> tuple[int, int]:
-    """How far the wheels turn for a scroll, to the right and down: pixels as the nearest number of notches."""
+    """Wheel notches of a scroll, to the right and down: pixels rounded to the nearest notch."""
     if action["unit"] == "notches":
         return action["dx"], action["dy"]
     return _notches(action["dx"]), _notches(action["dy"])

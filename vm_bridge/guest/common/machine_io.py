@@ -1,4 +1,4 @@
-"""What the inside of every system has: acts on files, files that come and go, and the digest of them."""
+"""Base of the guest's files and tools on every system: file actions, file transfer, and digests."""
 
 import base64
 import hashlib
@@ -13,9 +13,9 @@ from vm_bridge.guest.common import files
 from vm_bridge.guest.common.actions import Action, ActionFailed, ActionOutput, Attachment
 
 CHUNK = 4 * 1024 * 1024
-"""Most bytes of a file in one message."""
+"""Maximum bytes of a file per message."""
 MAX_STAGED_FILES = 2
-"""Files on their way in, and files on their way out, that are kept at hand."""
+"""Maximum stored files in each direction."""
 
 Message = dict[str, Any]
 ActionHandler = Callable[[Action], ActionOutput]
@@ -23,7 +23,7 @@ CallHandler = Callable[[Message], Message]
 
 
 class MachineIO:
-    """Acts come from one thread, calls and `cut` from any."""
+    """Actions come from one thread; calls and `interrupt` from any."""
 
     def __init__(self, file_system: files.FileSystem = files) -> None:
         self._files = file_system
@@ -33,7 +33,7 @@ class MachineIO:
             **files.file_actions(file_system),
             "upload_file": self._upload_file,
         }
-        """What this does, by kind of action; each raises ActionFailed."""
+        """Actions by kind; each raises ActionFailed."""
         self.call_handlers: dict[str, CallHandler] = {
             "put": self._put,
             "get": self._get,
@@ -43,18 +43,18 @@ class MachineIO:
             "files.write": self._write,
             "files.delete": self._delete,
         }
-        """What programs may call; each raises ActionFailed. Some wait as long as they are told to."""
+        """Calls of programs; each raises ActionFailed. Some wait up to a given time."""
 
     def interrupt(self) -> None:
-        """Cut a running act short."""
+        """Interrupt a running action."""
         raise NotImplementedError
 
     def terminal(self) -> str:
-        """What the first terminal shows, where that stands in a picture's place."""
+        """The text of the first terminal, on machines where it replaces the picture."""
         raise NotImplementedError
 
     def run_action(self, act: ActionHandler, action: Action) -> Message:
-        """What an act gave, or why it failed; an attachment is fetched by its key."""
+        """The result of an action, or why it failed. An attachment is fetched by its key."""
         try:
             output = act(action)
         except ActionFailed as failure:
@@ -67,7 +67,7 @@ class MachineIO:
         return ActionOutput(f"{action['blob']['size']} bytes")
 
     def _put(self, call: Message) -> Message:
-        """Take the next bytes of a file that is on its way in."""
+        """Receive the next bytes of an incoming file."""
         incoming = self._incoming.setdefault(call["sha256"], bytearray())
         del incoming[call["offset"] :]
         incoming += base64.b64decode(call["data"])
@@ -76,7 +76,7 @@ class MachineIO:
         return {}
 
     def _write(self, call: Message) -> Message:
-        """Make a file of what came."""
+        """Write the received bytes to a file."""
         data = self._incoming.pop(call["sha256"], None)
         if data is None:
             raise ActionFailed("not_staged", "the file's bytes did not arrive")
@@ -93,7 +93,7 @@ class MachineIO:
         return {"key": key, "media_type": attachment.media_type, "size": len(attachment.data)}
 
     def _get(self, call: Message) -> Message:
-        """Some bytes of a file that is on its way out; a part that is not full is the last, and ends its keeping."""
+        """Bytes of an outgoing file. A part that is not full is the last, and the file is then discarded."""
         data = self._outgoing.get(call["key"])
         if data is None:
             raise ActionFailed("not_kept", "the file is no longer kept")
@@ -115,14 +115,14 @@ def _encode(data: bytes) -> str:
 
 
 def home_digest() -> str:
-    """Of the person's files: the home folder but for what programs hide there."""
+    """Digest of the home folder, without hidden files."""
     return tree_digest(Path.home(), hidden=False)
 
 
 def tree_digest(folder: Path, *, hidden: bool = True) -> str:
     """Covers every path, kind, permission and content, in a fixed order; not times and owners.
 
-    Without `hidden` what begins with a dot is left out, and what vanishes meanwhile is not there.
+    Without `hidden` it omits names with a leading dot. Files that vanish meanwhile are skipped.
     """
     sums = hashlib.sha256()
     for path in sorted(folder.rglob("*")):

@@ -1,4 +1,4 @@
-"""Carries bytes between two connections, and listens for them."""
+"""Relays bytes between two connections, and listens for them."""
 
 import asyncio
 import socket
@@ -10,7 +10,7 @@ StreamPair = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 def listen_on_unix_socket(path: Path) -> socket.socket:
-    """A new socket that only its maker's user may connect to."""
+    """A new socket that only the current user may connect to."""
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(path))
     path.chmod(0o600)
@@ -19,15 +19,15 @@ def listen_on_unix_socket(path: Path) -> socket.socket:
 
 
 def _ignore_count(_: int) -> None:
-    """Nobody counts."""
+    """Ignores the count."""
 
 
 async def relay(
     one: StreamPair, other: StreamPair, *, idle: float, count: Callable[[int], None] = _ignore_count
 ) -> None:
-    """Both ways until both sides have ended, one breaks, or nothing moves for `idle` seconds; both are closed then.
+    """Relay both ways until both sides end, one breaks, or nothing moves for `idle` seconds. Then both are closed.
 
-    `count` is told of every so many bytes, and ends the relay by raising OSError.
+    `count` is called with each number of relayed bytes. It ends the relay by raising OSError.
     """
     loop = asyncio.get_running_loop()
 
@@ -44,7 +44,7 @@ async def relay(
             group.create_task(carry(one[0], other[1]))
             group.create_task(carry(other[0], one[1]))
     except* OSError:
-        pass  # whoever is left sees the end of its connection
+        pass  # the other side sees the end of its connection
     finally:
         one[1].close()
         other[1].close()

@@ -1,4 +1,4 @@
-"""Answers the calls of one host after another, refusing those of a lease that ended."""
+"""Serves calls of one host after another, and rejects calls of ended leases."""
 
 import queue
 import socket
@@ -14,26 +14,26 @@ from vm_bridge.guest.common.actions import ActionFailed
 from vm_bridge.guest.common.machine_io import MachineIO, home_digest
 
 MAX_QUEUED_CALLS = 64
-"""Most calls of one kind that may wait; more are refused."""
+"""Maximum waiting calls of one kind; more are rejected."""
 MAX_PARALLEL_CALLS = 32
-"""Most calls to the inside that are done at the same time; some of them wait for something to happen."""
+"""Maximum concurrent file, terminal and tool calls; some of them wait for events."""
 
 SENSELESS = (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
-"""What comes of a call whose fields are missing or of another type."""
+"""Errors of a call with missing or mistyped fields."""
 
 Message = dict[str, Any]
 
 
 class HostListener(Protocol):
-    """Where hosts come in."""
+    """Accepts hosts."""
 
     def accept(self) -> socket.socket | None:
-        """The next host; None when none will come any more."""
+        """The next host, or None if no more will come."""
         ...
 
 
 class Desktop(Protocol):
-    """What is driven; acts and looks come from one thread, frames from another, `hurry` from any."""
+    """The driven desktop. Actions and observations come from one thread, frames from another, `interrupt` from any."""
 
     def observe(self, *, settle: bool) -> Message: ...
 
@@ -47,7 +47,7 @@ class Desktop(Protocol):
 
 
 class CallRejected(Exception):
-    """A call that is not done; `code` is that of a `BridgeError`."""
+    """A rejected call; `code` is that of a `BridgeError`."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -56,14 +56,14 @@ class CallRejected(Exception):
 
 @dataclass(frozen=True)
 class Call:
-    """A message, and the host that waits for its answer."""
+    """A message, and the host that waits for its reply."""
 
     link: socket.socket
     message: Message
 
     @property
     def number(self) -> int | None:
-        """Its name in the answer."""
+        """Its id in the reply."""
         number = self.message.get("id")
         return number if type(number) is int else None
 
@@ -74,11 +74,10 @@ CallQueue = queue.Queue[Call]
 
 
 class Server:
-    """Does the calls that touch the desktop one after another, those for frames and to the inside beside them.
+    """Executes desktop calls one after another. Frame calls and file, terminal and tool calls run concurrently.
 
-    `start` makes the desktop of a size, once; `home` is the digest of the home folder before it; `tools` are those of
-    suites.
-    A call with a lower fencing token than one seen before changes nothing.
+    `start` creates the desktop with a size, once; `home` is the digest of the home folder before it; `tools` are those
+    of suites. A call with a lower fencing token than one seen before changes nothing.
     """
 
     def __init__(
@@ -97,14 +96,14 @@ class Server:
             tools,
         )
         self.link: socket.socket | None = None
-        """The host that is there."""
+        """The connected host."""
         self._fence, self._size = 0, (0, 0)
         self._desktop: Desktop | None = None
         self._send_lock = threading.Lock()
         self._parallel_slots = threading.BoundedSemaphore(MAX_PARALLEL_CALLS)
 
     def serve(self) -> None:
-        """Until no host comes any more."""
+        """Serve until no more hosts come."""
         call_queues = {"perform": self._start_queue(self._perform), "frame": self._start_queue(self._frame)}
         call_queues["start"] = call_queues["observe"] = call_queues["tool"] = call_queues["perform"]
         while (link := self._host_listener.accept()) is not None:
@@ -124,24 +123,24 @@ class Server:
                     elif not _put(call_queue, call):
                         self._reject(call, CallRejected("bridge_unavailable", "too many calls are waiting"))
             if self._desktop is not None:
-                # The next host's first frame must not wait behind this one's question.
+                # The next host's first frame must not wait behind this request.
                 self._desktop.cancel_frame_wait()
 
     def begin(self, width: int, height: int) -> None:
-        """Make the desktop; a system that has one from the beginning does not wait for a host to ask."""
+        """Create the desktop. A system that already has one does not wait for a host's request."""
         if type(width) is not int or type(height) is not int:
             raise TypeError("width and height are numbers")
         self._size = width, height
         self._desktop = self._start(width, height)
 
     def _send_state(self, link: socket.socket) -> None:
-        """Whoever comes learns what there is already."""
+        """Send a new host the current state."""
         width, height = self._size
         state = {"started": self._desktop is not None, "fence": self._fence, "home": self._home}
         self.send(link, {"id": wire.READY, "result": {**state, "width": width, "height": height}})
 
     def _start_queue(self, handler: Handler) -> CallQueue:
-        """A thread that handles calls in their order."""
+        """Start a thread that handles calls in order."""
         waiting: CallQueue = queue.Queue(MAX_QUEUED_CALLS)
 
         def work() -> None:
@@ -157,12 +156,12 @@ class Server:
         except CallRejected as refused:
             self._reject(call, refused)
         except (*SENSELESS, wire.WireError) as error:
-            # It ends this call alone; how far it got is not known, which is what `machine_gone` says.
+            # It ends this call alone. How far it got is unknown, which `machine_gone` means.
             traceback.print_exception(error)
             self._reject(call, CallRejected("machine_gone", f"the call makes no sense: {type(error).__name__}"))
 
     def _do_in_thread(self, call: Call) -> None:
-        """A call to the inside, in a thread of its own."""
+        """Run a file, terminal or tool call in its own thread."""
         if not self._parallel_slots.acquire(blocking=False):
             return self._reject(call, CallRejected("bridge_unavailable", "too many calls are waiting"))
 
@@ -221,7 +220,7 @@ class Server:
         self.send(call.link, {"id": call.number, "refused": {"code": refused.code, "message": str(refused)}})
 
     def send(self, link: socket.socket, message: Message) -> None:
-        """An answer to a host that has gone meanwhile is nobody's."""
+        """Send a reply. Drops it if the host is gone."""
         data = wire.encode(message)
         with self._send_lock, suppress(OSError):
             link.sendall(data)

@@ -1,7 +1,7 @@
-"""What a sandbox and its host agree on about connections in and out."""
+"""Shared constants of a sandbox and its host about connections in and out."""
 
 LOOPBACK = "127.0.0.1"
 EGRESS_PORT = 3128
-"""Where programs in a sandbox find the proxy that is their only way out."""
+"""Port of the proxy in a sandbox, its only way out."""
 CONNECTED, CONNECT_FAILED = b"+", b"-"
-"""First byte of an answer through the tunnel: whether the port was reached."""
+"""First byte of a reply through the tunnel: whether the port was reached."""

@@ -1,4 +1,4 @@
-"""How host and guest talk: length-prefixed JSON over a socket that nobody else can name."""
+"""The protocol of host and guest: length-prefixed JSON over a private socket."""
 
 import json
 import socket
@@ -9,13 +9,13 @@ MAX_FRAME = 8 * 1024 * 1024
 """Longest message (bytes)."""
 HEADER = struct.Struct(">I")
 GREETING = b"\1"
-"""Comes first, before any message, and brings the descriptor of the memory with the frames."""
+"""Sent before any message, together with the descriptor of the frame memory."""
 
 READY = 0
-"""The id of the message in which a guest says what there is already."""
+"""Message id of a guest's initial state."""
 PICTURE = -1
-"""The id of a message with rows of a slot's pixels, ahead of the answer that tells of them: `slot`, `top`, and `data`,
-compressed by zlib. Only where host and guest share no memory."""
+"""Message id of rows of a slot's pixels, sent before the reply that refers to them: `slot`, `top`, and `data`,
+compressed by zlib. Used only if host and guest share no memory."""
 
 Message = dict[str, Any]
 
@@ -33,7 +33,7 @@ def encode(message: Message) -> bytes:
 
 
 def body_length(header: bytes) -> int:
-    """How many bytes follow a header. Raises WireError beyond MAX_FRAME."""
+    """Body length from a header. Raises WireError beyond MAX_FRAME."""
     (length,) = HEADER.unpack(header)
     if length > MAX_FRAME:
         raise WireError(f"a message of {length} bytes is too long")
@@ -41,10 +41,10 @@ def body_length(header: bytes) -> int:
 
 
 def decode(body: bytes) -> Message:
-    """The message of a frame's body. Raises WireError when it is not a JSON object."""
+    """Decode a frame's body. Raises WireError if it is not a JSON object."""
     try:
         message = json.loads(body)
-    except (ValueError, RecursionError) as error:  # the latter where it is nested too deeply
+    except (ValueError, RecursionError) as error:  # RecursionError for deep nesting
         raise WireError(f"not JSON: {error}") from error
     if not isinstance(message, dict):
         raise WireError("not a JSON object")
@@ -57,7 +57,7 @@ def receive(link: socket.socket) -> Message:
 
 
 def receive_exactly(link: socket.socket, size: int) -> bytes:
-    """So many bytes. Raises WireError when the stream ends before."""
+    """Receive `size` bytes. Raises WireError if the stream ends before."""
     data = bytearray()
     while len(data) < size:
         chunk = link.recv(size - len(data))

@@ -1,4 +1,4 @@
-"""Ends what an attempt left running, so that it can neither end nor mislead the tests that judge it."""
+"""Ends processes that an attempt left running, so that they can neither end nor mislead its tests."""
 
 import os
 import signal
@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 Message = dict[str, Any]
 
 SHELLS = frozenset({"bash", "sh", "dash", "env", "setsid"})
-"""Programs of the terminals: a shell that stood there before the attempt may be doing its work since."""
+"""Programs of the terminals: a shell that ran before the attempt may have been used by it."""
 MAX_ROUNDS = 50
 ROUND_SECONDS = 0.02
-"""How long ended processes get to go before they are counted again."""
+"""Time for killed processes to disappear before they are counted again."""
 
 
 class ProcessId(NamedTuple):
-    """A process that cannot be taken for another one: a number is used again, together with its start it is not."""
+    """A unique process identity: a pid is reused, but not together with its start time."""
 
     pid: int
     started: int
@@ -25,21 +25,21 @@ class ProcessId(NamedTuple):
 
 
 class AttemptProcesses:
-    """Knows which processes were there before the attempt. One of a guest; two tools of suites."""
+    """Tracks the processes from before the attempt. One per guest; two tools for suites."""
 
     def __init__(self, proc: Path = Path("/proc")) -> None:
         self._proc = proc
         self._known: frozenset[ProcessId] | None = None
 
     def mark(self, _: Message) -> Message:
-        """Take note of what runs now: the attempt begins."""
+        """Record the running processes: the attempt begins."""
         self._known = frozenset(each for each in self._running() if self._program(each) not in SHELLS)
         return {"failed": None}
 
     def end(self, _: Message) -> Message:
-        """End everything that began since the mark, the terminals' shells included; without a mark nothing.
+        """End all processes that started after the mark, including the terminals' shells. Does nothing without a mark.
 
-        Says how many do not end.
+        Returns the number of processes that do not end.
         """
         if self._known is None:
             return {"failed": None}
@@ -49,7 +49,7 @@ class AttemptProcesses:
             left = [each for each in self._running() if each not in spared]
             if not left:
                 return {"failed": None}
-            for number in (signal.SIGSTOP, signal.SIGKILL):  # what is stopped begins no other
+            for number in (signal.SIGSTOP, signal.SIGKILL):  # a stopped process starts no others
                 for each in left:
                     with suppress(ProcessLookupError):
                         os.kill(each.pid, number)
@@ -57,7 +57,7 @@ class AttemptProcesses:
         return {"failed": f"{len(left)} processes of the attempt do not end"}
 
     def _running(self) -> list[ProcessId]:
-        """Every process that has not ended yet."""
+        """Every running process."""
         found = []
         for name in os.listdir(self._proc):
             if name.isdecimal():

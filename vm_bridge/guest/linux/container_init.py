@@ -1,5 +1,5 @@
-"""The first process of a container: the host gives it what a sandbox inherits elsewhere, and it starts the guest:
-`python -m vm_bridge.guest.linux.container_init`."""
+"""The first process of a container: receives from the host what other sandboxes inherit, and starts the guest: `python
+-m vm_bridge.guest.linux.container_init`."""
 
 import ctypes
 import json
@@ -13,15 +13,15 @@ from vm_bridge.guest.linux import main as guest
 
 START_SOCKET = Path("/run/host/start.sock")
 DESCRIPTORS = ("listen", "tunnel", "memory", "errors")
-"""The descriptors that come with the first message, in their order."""
+"""The descriptors of the first message, in order."""
 MESSAGE = 4096
 START_SECONDS = 30.0
 PR_SET_DUMPABLE = 4
 
 
 def main() -> None:
-    """Until the guest ends, and the container with it."""
-    # All programs here are one user's: none of them may look into this process or the guest, which is its copy.
+    """Run until the guest ends, and the container with it."""
+    # All programs here run as one user. None of them may inspect this process or the guest, which is its copy.
     ctypes.CDLL("libc.so.6").prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     for path, mode in ((Path(os.environ["XDG_RUNTIME_DIR"]), 0o700), (Path("/tmp/.X11-unix"), 0o1777)):  # noqa: S108 - in a sandbox of its own
         path.mkdir(parents=True)
@@ -30,7 +30,8 @@ def main() -> None:
     os.dup2(descriptors.pop("errors"), sys.stderr.fileno())
     child = os.fork()
     if child == 0:
-        # A user's processes are counted over all containers and the host: the engine bounds those of one.
+        # RLIMIT_NPROC counts a user's processes over all containers and the host; the engine limits those of one
+        # container.
         processes = resource.getrlimit(resource.RLIMIT_NPROC)[1]
         options = {**arguments, **descriptors, "processes": processes}
         sys.argv[1:] = [f"--{name}={value}" for name, value in options.items()]
@@ -38,7 +39,7 @@ def main() -> None:
     for descriptor in descriptors.values():
         os.close(descriptor)
     while os.wait()[0] != child:
-        pass  # one whose parent has ended
+        pass  # an orphan
 
 
 def receive_start_message() -> tuple[dict[str, int], dict[str, int]]:

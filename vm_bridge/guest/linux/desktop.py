@@ -1,4 +1,4 @@
-"""Does one act on the desktop from the frame before it to the frame after it."""
+"""Executes one action on the desktop, from the frame before it to the frame after it."""
 
 import os
 import select
@@ -18,15 +18,15 @@ from vm_bridge.guest.linux.thread_activity import RedrawDelays, RedrawWatcher, T
 from vm_bridge.settle import IDLE_SECONDS, MAX_SETTLE_SECONDS, Recheck, SettleEvidence, ThreadSamples, decide_settled
 
 SAMPLES_BEFORE_ACTION = 3
-"""How often to look, at most, for a moment before an act in which nothing runs."""
+"""Maximum samples, before an action, to find a moment in which nothing runs."""
 REDRAW_POLL_SECONDS = 0.015
-"""How often to look at the picture while a program's habit is told from what an act did (seconds)."""
+"""Interval of picture checks while distinguishing a program's own redraws from an action's effects (seconds)."""
 
 Answer = dict[str, Any]
 
 
 class ActionInput(Protocol):
-    """Does the actions of pointer and keys."""
+    """Executes pointer and key actions."""
 
     def do(self, action: Action) -> None:
         """Do one action."""
@@ -34,21 +34,21 @@ class ActionInput(Protocol):
 
 
 class ApplicationProbe(Protocol):
-    """Says which application is in front."""
+    """Reports the focused application."""
 
     def name(self) -> str:
-        """Its name; empty where nothing in front has one."""
+        """Its name; empty if there is none."""
         ...
 
 
 @dataclass
 class Settle:
-    """A wait for rest: what was seen before the act and since; times are seconds of the monotonic clock."""
+    """A settle: samples from before the action and since. Times are seconds of the monotonic clock."""
 
     before: ThreadSamples
     acted_at: float
     limit: float
-    """In seconds after the act."""
+    """Time limit in seconds after the action."""
     began: float
     first_at: float
     first: ThreadSamples
@@ -57,7 +57,7 @@ class Settle:
 
 
 class LinuxDesktop:
-    """One desktop, driven by one thread; only `hurry` and `frame` may be called from others."""
+    """One desktop, driven by one thread. Other threads may call only `interrupt` and `frame`."""
 
     def __init__(
         self,
@@ -67,17 +67,17 @@ class LinuxDesktop:
         stream: Callable[[], ScreenCapture],
         machine_io: LinuxMachineIO,
     ) -> None:
-        """`stream` makes the picture that viewers see, once there are some."""
+        """`stream` creates the capture for viewers on first use."""
         self._picture = picture
         self._sampler = sampler
         self._redraw_watcher = redraw_watcher
         self.icons: DesktopIcons | None = None
-        """What the first settled look waits for."""
+        """The first settled observation waits for the icons."""
         self._create_stream = stream
         self._machine_io = machine_io
         self._redraw_delays = RedrawDelays()
         self._unfinished: Settle | None = None
-        """The settle of the last act, where it did not wait for a time that a program has set itself."""
+        """The last action's settle, if it did not wait for a program's timer."""
         self._interrupted = threading.Event()
         self._frame_wait_cancelled = os.eventfd(0)
         self._input: ActionInput | None = None
@@ -86,7 +86,7 @@ class LinuxDesktop:
         self._input_loader.start()
 
     def cancel_frame_wait(self) -> None:
-        """Nobody waits any more for the frame that is waited for."""
+        """Cancel the pending frame request."""
         os.eventfd_write(self._frame_wait_cancelled, 1)
 
     @cached_property
@@ -94,17 +94,17 @@ class LinuxDesktop:
         return self._create_stream()
 
     def interrupt(self) -> None:
-        """Cut a running act, settle or wait short."""
+        """Interrupt a running action, settle or wait."""
         self._interrupted.set()
         self._machine_io.interrupt()
 
     def observe(self, *, settle: bool) -> Answer:
-        """One look, with `settle` after the screen has come to rest, with its icons on it. After an act that did not
-        wait for timers it goes on with that act's wait."""
+        """Observe. With `settle`, after the screen has come to rest with its icons. After an action that did not wait
+        for timers, continues its settle."""
         if not settle:
             rest, took = "skipped", 0.0
         elif self._unfinished is not None:
-            # An interrupt since the act was meant for this wait.
+            # An interrupt since the action was meant for this settle.
             unfinished, self._unfinished = self._unfinished, None
             rest, took = self._settle(unfinished)
         else:
@@ -130,7 +130,7 @@ class LinuxDesktop:
         return self._stream.capture()
 
     def perform(self, action: Action, *, settle: bool, wait_for_timers: bool) -> Answer:
-        """The frame acted on, what the act gave or why it failed, and the frame after it."""
+        """Execute an action. Returns the frame before it, its output or error, and the frame after it."""
         self._interrupted.clear()
         self._unfinished = None
         self._input_loader.join()
@@ -156,7 +156,7 @@ class LinuxDesktop:
         }
 
     def _application(self) -> str:
-        """Which application is in front; empty while what asks for it is still loaded."""
+        """The focused application; empty until its probe is loaded."""
         return "" if self._focus is None else self._focus.name()
 
     def _act(self, action: Action) -> ActionOutput:
@@ -174,20 +174,20 @@ class LinuxDesktop:
         return ActionOutput()
 
     def _create_input(self) -> None:
-        # PyAutoGUI opens its display as soon as it is imported.
+        # PyAutoGUI opens its display on import.
         from vm_bridge.guest.linux.x11_input import X11InputController
 
         self._input = X11InputController(self._wait_until_processed)
         self._focus = FocusedApplication()
 
     def _do(self, action: Action) -> None:
-        assert self._input is not None  # the guest ends where they could not be made
+        assert self._input is not None  # the guest ends if they cannot be created
         self._input.do(action)
 
     def _begin_settle(
         self, before: ThreadSamples, limit: float, *, acted_at: float | None = None, act: bool = True
     ) -> Settle:
-        """A wait for rest from now on. Without an act nothing can be late."""
+        """Start a settle now. Without an action there are no late effects."""
         began = time.monotonic()
         acted_at = began if acted_at is None else acted_at
         delay_before = self._sampler.scheduling_delay()
@@ -198,8 +198,7 @@ class LinuxDesktop:
         return Settle(before, acted_at, limit, began, began, first, delay_before, woken)
 
     def _settle(self, begun: Settle, *, wait_for_timers: bool = True) -> tuple[str, float]:
-        """How the settle ended, and how long it has taken since it began (milliseconds). It may go on afterwards where
-        a timer is pending."""
+        """How the settle ended, and its duration so far (milliseconds). It may continue later if a timer is pending."""
         woken = begun.woken
         while True:
             self._picture.sync()
@@ -229,7 +228,7 @@ class LinuxDesktop:
                 return "hurried", (time.monotonic() - begun.began) * 1000
 
     def _threads_before(self) -> ThreadSamples:
-        """The threads just before an act; one that runs now and then is not to be taken for one that always does."""
+        """The threads just before an action. An occasional thread must not count as one that always runs."""
         for _ in range(SAMPLES_BEFORE_ACTION):
             threads = self._sampler.sample()
             if not any(thread.running for thread in threads.values()):
@@ -238,11 +237,11 @@ class LinuxDesktop:
         return threads
 
     def _current_threads(self) -> ThreadSamples:
-        """The threads now, where what runs is not taken for a habit: no act divides before from after."""
+        """The current threads, without classification of habits: no action separates before from after."""
         return {tid: replace(thread, running=False) for tid, thread in self._sampler.sample().items()}
 
     def _wait_until_processed(self, longest: float) -> None:
-        """Wait until every program has taken the part of the act that was done so far, at most so many seconds."""
+        """Wait until every program has processed the executed part of the action, at most `longest` seconds."""
         was_interrupted, self._interrupted = self._interrupted, threading.Event()
         self._settle(self._begin_settle(self._current_threads(), longest, act=False))
         self._interrupted = was_interrupted

@@ -1,4 +1,4 @@
-"""The desktop's own programs: the X server, the window manager and the icons on the desktop."""
+"""The desktop's programs: the X server, the window manager and the desktop icons."""
 
 import os
 import select
@@ -17,11 +17,12 @@ END_SECONDS = 2.0
 WINDOW_MANAGER_SECONDS = 20.0
 ICONS = ("pcmanfm", "--desktop")
 ICON_SECONDS, ICON_RETRY_SECONDS = 3.0, 60.0
-"""How long the first settled look waits for the desktop's icons, at first and once they were started again: on an
-emulated processor they take longer than where they hang."""
+"""How long the first settled observation waits for the desktop's icons, at first and after a restart. On an emulated
+processor they start more slowly than the time after which they count as hung elsewhere."""
 RFB_SOCKET = "/run/vnc/rfb.sock"
 VNC_UPDATES_PER_SECOND = 250
-"""To a viewer, a second: at 60 a change waits up to a whole frame before it is sent, which costs 5 ms in the middle."""
+"""Updates per second to a viewer. At 60 a change waits up to a whole frame before it is sent, which costs 5 ms on
+average."""
 
 
 class DesktopStartError(Exception):
@@ -29,12 +30,12 @@ class DesktopStartError(Exception):
 
 
 class XServer:
-    """Starts on construction, and programs that start later find it; `wait` returns once it takes connections."""
+    """Starts on construction. Later programs find it. `wait` returns once it accepts connections."""
 
     def __init__(self, width: int, height: int) -> None:
         os.environ["DISPLAY"] = DISPLAY
         self._ready, ready_writer = os.pipe()
-        # Streams are for looking only, so the server takes no input and no clipboard over RFB.
+        # Streams are view-only, so the server takes no input and no clipboard over RFB.
         self._process = _start(
             *(
                 "Xtigervnc",
@@ -51,7 +52,7 @@ class XServer:
             *("-AlwaysShared", "-AcceptSetDesktopSize=0", "-AcceptKeyEvents=0", "-AcceptPointerEvents=0"),
             *("-AcceptCutText=0", "-SendCutText=0", f"-FrameRate={VNC_UPDATES_PER_SECOND}", "-desktop=desktop"),
             *("-nolisten", "tcp", "-noreset", "-ac", "-s", "0"),
-            # GLX brings a compiler along: 30 MiB and half of the server's start. Browsers draw without it.
+            # GLX loads a compiler: 30 MiB and half of the server's start time. Browsers draw without it.
             *("-extension", "GLX"),
             descriptor=ready_writer,
         )
@@ -72,7 +73,7 @@ class XServer:
             raise DesktopStartError("the X server did not start")
 
     def end(self) -> None:
-        """Returns when it has ended and another one may have its display."""
+        """Wait until it has ended and its display is free."""
         _end(self._process)
 
 
@@ -83,7 +84,7 @@ class WindowManager:
         self._watch = ExitStack()
         self._root, self._atom, self._changed = self._watch.enter_context(_watch_root_window())
         size = self._root.get_geometry()
-        # In the middle of the screen the pointer would rest on whatever is there and bring up its hint.
+        # In the middle of the screen the pointer would hover over content and open its tooltip.
         self._root.warp_pointer(size.width - 1, size.height - 1)
         self._process = _start("openbox")
 
@@ -96,13 +97,13 @@ class WindowManager:
                     raise DesktopStartError("the window manager did not start")
 
     def end(self) -> None:
-        """In place of `wait`: returns when it has ended."""
+        """Use instead of `wait`: returns when it has ended."""
         with self._watch:
             _end(self._process)
 
 
 def start_programs(programs: list[list[str]]) -> None:
-    """An image's own programs; they appear a moment later."""
+    """Start an image's own programs; they appear a moment later."""
     for program in programs:
         _start(*program)
 
@@ -115,8 +116,8 @@ class DesktopIcons:
         self._appeared = False
 
     def wait(self) -> None:
-        """Returns once their window is there, the first time only. On a busy machine the program sometimes hangs at
-        its start: then it is started once more. Raises DesktopStartError."""
+        """Wait for the icon window, the first time only. On a busy machine the program sometimes hangs at its start;
+        then it is restarted once. Raises DesktopStartError."""
         if self._appeared:
             return
         if not self._wait_visible(ICON_SECONDS):
@@ -145,14 +146,14 @@ class DesktopIcons:
                 atom("_NET_WM_WINDOW_TYPE"), X.AnyPropertyType
             )
         except XError:
-            return False  # it closed in between
+            return False  # it closed meanwhile
         return kinds is not None and atom("_NET_WM_WINDOW_TYPE_DESKTOP") in kinds.value
 
 
 @contextmanager
 def _watch_root_window() -> Iterator[tuple[Any, Callable[[str], int], Callable[[float], bool]]]:
-    """The root window, what names an atom, and a wait until a property of the root may have changed or a
-    monotonic time has come, which it tells by False."""
+    """The root window, an atom look-up, and a wait until a property of the root may have changed. The wait returns
+    False after a monotonic deadline."""
     server = display.Display()
     root = server.screen().root
     root.change_attributes(event_mask=X.PropertyChangeMask)

@@ -1,4 +1,4 @@
-"""Tells what happens in a folder, by inotify; what nobody asks for any more is forgotten."""
+"""Watches folders by inotify. Unused watches are dropped."""
 
 import ctypes
 import os
@@ -12,11 +12,11 @@ from vm_bridge.guest.common.actions import ActionFailed
 from vm_bridge.guest.common.files import UNFINISHED, resolve_path
 
 MAX_FOLDERS = 32
-"""Most folders watched at once."""
+"""Maximum watched folders."""
 MAX_CHANGES = 512
-"""Most changes told at once; beyond them all that is said is that there were more."""
+"""Maximum changes in one reply. Beyond them, it only reports that there were more."""
 IDLE_SECONDS = 60.0
-"""How long after it was last asked for a watch is kept (seconds)."""
+"""How long an unused watch is kept (seconds)."""
 BUFFER = 64 * 1024
 IN_CLOSE_WRITE, IN_MOVED_FROM, IN_MOVED_TO, IN_CREATE, IN_DELETE = 0x8, 0x40, 0x80, 0x100, 0x200
 IN_DELETE_SELF, IN_MOVE_SELF, IN_Q_OVERFLOW, IN_ONLYDIR = 0x400, 0x800, 0x4000, 0x1000000
@@ -33,12 +33,12 @@ CHANGE_KINDS = {
 EVENT = struct.Struct("iIII")
 
 Change = dict[str, str]
-"""`name` of the entry (empty where the folder itself is meant) and `change`: one of the words of `TOLD`."""
+"""`name` of the entry (empty for the folder itself) and `change`: one of the values of `TOLD`."""
 
 
 @dataclass
 class _FolderWatch:
-    """One folder's inotify descriptor, closed once it has ended and nobody asks."""
+    """One folder's inotify descriptor, closed once the watch has ended and is unused."""
 
     descriptor: int
     last_polled_at: float
@@ -51,7 +51,7 @@ class _FolderWatch:
 
 
 class FolderWatcher:
-    """The folders that are watched, each under a name of whoever asks."""
+    """The watched folders, each under a name that the caller chooses."""
 
     def __init__(self) -> None:
         self._watches: dict[str, _FolderWatch] = {}
@@ -59,8 +59,8 @@ class FolderWatcher:
         self._libc = ctypes.CDLL("libc.so.6", use_errno=True)
 
     def changes(self, name: str, path: str, wait: float) -> list[Change]:
-        """What happened since the last question under this name, waiting at most so many seconds for something; the
-        first question only begins the watch. Raises ActionFailed."""
+        """Changes since the last call with this name. Waits at most `wait` seconds for one. The first call only starts
+        the watch. Raises ActionFailed."""
         with self._lock:
             self._drop_idle()
             watch = self._watches.get(name)
@@ -73,14 +73,14 @@ class FolderWatcher:
             select.select([watch.descriptor], [], [], wait)
             return _parse_events(os.read(watch.descriptor, BUFFER))
         except BlockingIOError:
-            return []  # nothing happened, or somebody else was told
+            return []  # nothing happened, or another call got the changes
         finally:
             with self._lock:
                 watch.pollers -= 1
                 watch.close_if_unused()
 
     def end(self, name: str) -> None:
-        """Forget a watch; whoever still asks is answered in their time."""
+        """End a watch. Pending calls still return in their time."""
         with self._lock:
             watch = self._watches.pop(name, None)
             if watch is not None:

@@ -1,4 +1,4 @@
-"""Acts in a sandbox without a screen, where what a terminal shows stands in the picture's place."""
+"""Executes actions in a sandbox without a screen, where a terminal's text replaces the picture."""
 
 import threading
 from typing import Any
@@ -10,7 +10,7 @@ Answer = dict[str, Any]
 
 
 class HeadlessDesktop:
-    """See `vm_bridge.guest.common.server.Desktop`. A terminal rests before it answers, so nothing has to settle."""
+    """See `vm_bridge.guest.common.server.Desktop`. A terminal rests before it replies, so nothing has to settle."""
 
     def __init__(self, machine_io: MachineIO) -> None:
         self._machine_io = machine_io
@@ -18,21 +18,20 @@ class HeadlessDesktop:
         self._text: str | None = None
 
     def interrupt(self) -> None:
-        """Cut a running act or wait short."""
+        """Interrupt a running action or wait."""
         self._interrupted.set()
         self._machine_io.interrupt()
 
     def cancel_frame_wait(self) -> None:
-        """Nothing is waited for."""
+        """Does nothing: there is no frame request."""
 
     def observe(self, *, settle: bool) -> Answer:
-        """What the first terminal shows."""
+        """The text of the first terminal."""
         self._text = self._machine_io.terminal()
         return {"after": None, "text": self._text, "rest": "rested" if settle else "skipped", "settle_ms": 0.0}
 
     def perform(self, action: Action, *, settle: bool, wait_for_timers: bool) -> Answer:
-        """What was shown before, and what the act gave or why it failed; where it says nothing, what the terminal
-        shows."""
+        """The text before the action, and its output or error; without output, the terminal's text."""
         self._interrupted.clear()
         before = self._machine_io.terminal() if self._text is None else self._text
         answer = self._machine_io.run_action(self._act, action)
@@ -43,7 +42,7 @@ class HeadlessDesktop:
         return {"before": None, "before_text": before, **seen, **answer}
 
     def frame(self, serial: int, wait: float) -> Answer:
-        """Raises ValueError: nobody may ask."""
+        """Raises ValueError: there are no frames."""
         raise ValueError("there is no screen")
 
     def _act(self, action: Action) -> ActionOutput:

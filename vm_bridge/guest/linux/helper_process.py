@@ -1,6 +1,6 @@
-"""A helper process beside the guest, started on first use: heavy libraries and busy programs stay out of the guest.
+"""A helper process of the guest, started on first use. It keeps heavy libraries and busy programs out of the guest.
 
-They talk over a socket pair as host and guest do. The helper ends when the guest's end closes.
+They communicate over a socket pair, as host and guest do. The helper ends when the guest's end closes.
 """
 
 import itertools
@@ -18,15 +18,15 @@ from vm_bridge.guest.common.actions import ActionFailed
 from vm_bridge.guest.common.wire import Message
 
 MAX_PARALLEL_CALLS = 24
-"""Most calls a helper does at the same time."""
+"""Maximum concurrent calls of a helper."""
 CLOSING_SECONDS = 5.0
 
 ReplyQueue = queue.SimpleQueue[Message]
-"""Where the one answer to a call arrives."""
+"""Receives the one reply to a call."""
 
 
 class HelperProcess:
-    """The guest's end. Calls may come from any thread; a helper that died is started again by the next call."""
+    """The guest's end. Any thread may call. The next call restarts a dead helper."""
 
     def __init__(self, name: str, command: tuple[str, ...], environment: Mapping[str, str] | None = None) -> None:
         self._name, self._command, self._environment = name, command, environment
@@ -43,7 +43,7 @@ class HelperProcess:
         return self._link is not None
 
     def call(self, op: str, *, timeout: float, **arguments: object) -> Message:
-        """One call's result. Raises ActionFailed: what the helper said, or that it ended or stayed silent."""
+        """The result of one call. Raises ActionFailed with the helper's error, or if it ended or timed out."""
         number, reply = next(self._numbers), ReplyQueue()
         self._send(number, reply, {"id": number, "op": op, **arguments})
         try:
@@ -59,14 +59,14 @@ class HelperProcess:
         return result
 
     def end(self) -> None:
-        """Let the helper end, and return when it has."""
+        """Stop the helper and wait for its end."""
         link, listening = self._link, self._reader
         if link is not None and listening is not None:
             self._end(link)
             listening.join()
 
     def notify(self, op: str) -> None:
-        """A call that nobody waits for, of a helper that runs."""
+        """Send a call without a reply to a running helper."""
         link = self._link
         if link is not None:
             with self._send_lock, suppress(OSError):
@@ -119,7 +119,7 @@ class HelperProcess:
             process.wait()
 
     def _end(self, link: socket.socket) -> None:
-        """Say so to everyone who waits for this helper."""
+        """Fail all calls that wait for this helper."""
         with self._lock:
             if self._link is not link:
                 return
@@ -136,8 +136,8 @@ Calls = Mapping[str, Callable[[Message], Message]]
 
 
 def serve_calls(descriptor: int, calls: Calls) -> None:
-    """The helper's end: does calls beside each other until the guest's end closes."""
-    from concurrent.futures import ThreadPoolExecutor  # the guest, which never comes here, stays small
+    """The helper's end: executes calls concurrently until the guest's end closes."""
+    from concurrent.futures import ThreadPoolExecutor  # keeps the guest small, which never gets here
 
     send_lock = threading.Lock()
     with socket.socket(fileno=descriptor) as link, suppress(wire.WireError, OSError):
@@ -162,5 +162,5 @@ def call_result(call: Callable[[Message], Message], message: Message) -> Message
 
 
 def failure_message(failure: ActionFailed) -> Message:
-    """A failure as it travels."""
+    """A failure as a message."""
     return {"failed": {"code": failure.code, "message": str(failure), "text": failure.text}}

@@ -1,4 +1,4 @@
-"""Where the host comes in: a socket it made before this process began, which nobody else can name."""
+"""Accepts hosts on a private socket that the host created before this process started."""
 
 import select
 import socket
@@ -7,22 +7,22 @@ from vm_bridge.guest.common.wire import GREETING
 
 
 class SharedMemoryHostListener:
-    """Gives each host that comes the memory with the frames, so that a later one can go on where one ended.
+    """Sends each host the frame memory, so that a later host can continue where one ended.
 
-    `leash` is how long a sandbox outlives the last one (seconds).
+    `leash` is how long a sandbox outlives the last host (seconds).
     """
 
     def __init__(self, listener: socket.socket, memory: int, idle_seconds: float) -> None:
         self._listener, self._memory, self._idle_seconds = listener, memory, idle_seconds
 
     def accept(self) -> socket.socket | None:
-        """The next host; None when none came in time."""
+        """The next host, or None if none came in time."""
         while select.select([self._listener], [], [], self._idle_seconds)[0]:
             link, _ = self._listener.accept()
             try:
                 socket.send_fds(link, [GREETING], [self._memory])
             except OSError:
-                link.close()  # it left again
+                link.close()  # it disconnected again
             else:
                 return link
         return None

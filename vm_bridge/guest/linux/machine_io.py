@@ -1,4 +1,4 @@
-"""All of a sandbox that is no screen: what its acts do, and what programs may call beside them."""
+"""The screen-independent part of a sandbox: actions, and calls of programs."""
 
 import base64
 import json
@@ -16,9 +16,9 @@ from vm_bridge.guest.linux.window_titles import window_titles
 TERMINALS = (sys.executable, "-s", "-m", "vm_bridge.guest.linux.terminals.server")
 TOOLBOX = ("/image/tools/bin/python", "-P", "-s", "-m", "vm_bridge.guest.linux.toolbox.server")
 MCP_SERVERS = Path("/image/mcp.json")
-"""The MCP servers an image brings along, in the shape `{"mcpServers": {name: {command, args, env}}}`."""
+"""MCP servers of the image, in the shape `{"mcpServers": {name: {command, args, env}}}`."""
 START_SECONDS = 85.0
-"""Longest a helper may take to start what it needs, and to end what runs too long."""
+"""Maximum time for a helper to start its services, and to end overlong ones."""
 
 
 class LinuxMachineIO(MachineIO):
@@ -47,19 +47,19 @@ class LinuxMachineIO(MachineIO):
         }
 
     def interrupt(self) -> None:
-        """Cut a running act short."""
+        """Interrupt a running action."""
         self._interrupt_flag.set()
         self._terminals.interrupt()
         self._toolbox.notify("interrupt")
 
     def terminal(self) -> str:
-        """What the first terminal shows, or why it shows nothing; it begins when it is first looked at."""
+        """The text of the first terminal, or why it shows nothing. The first call starts it."""
         return self._terminals.text()
 
-    # --- acts
+    # # --- actions
 
     def _run_command(self, action: Action) -> ActionOutput:
-        self._interrupt_flag.clear()  # what was cut short is over
+        self._interrupt_flag.clear()  # the interrupted action is over
         return shell.run_command(action, self._interrupt_flag)
 
     def _run_code(self, action: Action) -> ActionOutput:
@@ -78,7 +78,7 @@ class LinuxMachineIO(MachineIO):
         return {}
 
     def _configure(self, call: Message) -> Message:
-        """Have these MCP servers beside the image's own."""
+        """Configure these MCP servers in addition to the image's own."""
         self._configured = call["servers"]
         return {}
 
@@ -89,7 +89,7 @@ class LinuxMachineIO(MachineIO):
         return self._toolbox.call("tools", timeout=START_SECONDS)
 
     def _configure_toolbox(self) -> None:
-        """Tell the toolbox which servers there are; a new one knows none."""
+        """Send the configured servers to the toolbox; a new one has none."""
         servers = {**self._servers, **self._configured}
         self._toolbox.call("configure", timeout=ANSWER_SECONDS, servers=servers)
 
@@ -102,6 +102,6 @@ def _read_image_servers() -> Message:
 
 
 def _action_output(answer: Message) -> ActionOutput:
-    """What the toolbox gave: text, and a picture as PNG."""
+    """The toolbox's result: text, and a picture as PNG."""
     picture = answer["picture"]
     return ActionOutput(answer["text"], Attachment(base64.b64decode(picture), "image/png") if picture else None)

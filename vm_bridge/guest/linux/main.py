@@ -1,4 +1,4 @@
-"""Waits in the sandbox until the host wants a desktop, then drives it: `python -m vm_bridge.guest.linux.main`."""
+"""Waits in the sandbox until the host requests a desktop, then drives it: `python -m vm_bridge.guest.linux.main`."""
 
 import argparse
 import ctypes
@@ -35,9 +35,9 @@ BOUNDS = {
     RLIMIT_SIGPENDING: 4096,
     RLIMIT_MSGQUEUE: 819_200,
 }
-"""Most of what the kernel keeps for the programs of a sandbox: bytes, but for signals that wait, which are counted."""
+"""Kernel limits for the programs of a sandbox: bytes, except pending signals, which are counted."""
 OBSERVED_SLOTS, STREAMED_SLOTS, LEARNING_SLOTS = (0, 1), (2, 3), (4,)
-"""Which frame slots of the shared memory are whose."""
+"""Owners of the frame slots in shared memory."""
 
 
 def main() -> None:
@@ -66,12 +66,12 @@ def main() -> None:
         return start_desktop(options.memory, width, height, preloader, machine_io)
 
     Server(host_listener, start, machine_io, home=home, tools=TOOLS).serve()
-    os._exit(0)  # the sandbox ends with its first program, whatever its threads are doing
+    os._exit(0)  # the sandbox ends with its first program, whatever its threads do
 
 
 class DesktopPreloader(threading.Thread):
-    """Loads what a desktop needs, and starts the X server of the image's own size and the window manager, while there
-    is none to drive yet."""
+    """Preloads a desktop's libraries, and starts the X server with the image's own size and the window manager, before
+    a desktop is requested."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -79,7 +79,7 @@ class DesktopPreloader(threading.Thread):
         self._size: tuple[int, int] = self.manifest.get("width", 0), self.manifest.get("height", 0)
         self._screen: tuple[XServer, WindowManager] | None = None
         self.home_filled = threading.Event()
-        """Set when the home folder is there, which the window manager reads."""
+        """Set when the home folder is ready, which the window manager reads."""
 
     @property
     def has_screen(self) -> bool:
@@ -107,7 +107,7 @@ class DesktopPreloader(threading.Thread):
         self._screen = server, WindowManager()
 
     def screen(self, width: int, height: int) -> "tuple[XServer, WindowManager]":
-        """The X server and the window manager, which may be starting still; of another size, new ones in their place.
+        """The X server and the window manager, which may still be starting. For another size, new ones replace them.
 
         Waits until everything is loaded. Raises DesktopStartError.
         """
@@ -129,7 +129,7 @@ class DesktopPreloader(threading.Thread):
 def start_desktop(
     memory: int, width: int, height: int, preloader: DesktopPreloader, machine_io: LinuxMachineIO
 ) -> Desktop:
-    """The image's desktop, up and driven; a size of zero means that there is no screen."""
+    """Start and drive the image's desktop; a size of zero means that there is no screen."""
     if width == 0:
         from vm_bridge.guest.linux.headless import HeadlessDesktop
 
@@ -141,7 +141,7 @@ def start_desktop(
     from vm_bridge.guest.linux.screen_capture import ScreenCapture
     from vm_bridge.guest.linux.thread_activity import RedrawWatcher, ThreadSampler
 
-    # What follows is made while the window manager starts, unless it did before.
+    # The following starts in parallel with the window manager.
     sampler = ThreadSampler(
         {1, os.getpid(), server.pid}, json.loads(TIMER_LIMITS.read_text()) if TIMER_LIMITS.exists() else {}
     )
@@ -162,17 +162,17 @@ def start_desktop(
 
 
 def exit_on_error(error: threading.ExceptHookArgs) -> None:
-    """A guest that is broken must not seem to be busy."""
+    """End a broken guest, which must not seem busy."""
     traceback.print_exception(error.exc_value)
     os._exit(1)
 
 
 def restrict_children(processes: int) -> None:
-    """What is started from here on keeps none of the guest's rights and can only grow so many."""
+    """Drop the guest's rights in later child processes, and limit their number."""
     libc = ctypes.CDLL("libc.so.6")
     libc.prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
-    sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; twice, for 64 of them
+    sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; twice, for 64 capabilities
     libc.capget(header, sets)
     sets[2] = sets[5] = 0
     libc.capset(header, sets)

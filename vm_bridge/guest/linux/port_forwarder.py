@@ -1,12 +1,12 @@
-"""Leads connections in and out of a sandbox.
+"""Forwards connections in and out of a sandbox.
 
     python -m vm_bridge.guest.linux.port_forwarder TUNNEL EGRESS SERVICE...
 
 The arguments are descriptors.
 
-What comes through the tunnel names a port of this sandbox's loopback in its first line; what comes to the egress
-port goes to the proxy on the host, which decides; what comes to a service's port goes to that web program, which is
-started first if need be.
+A tunnel connection names a port of this sandbox's loopback in its first line. Connections to the egress port go to the
+proxy on the host, which decides about them. Connections to a service's port go to that web program, which is started on
+demand.
 """
 
 import asyncio
@@ -28,14 +28,14 @@ HEADER_SECONDS = 5.0
 START_SECONDS = 60.0
 POLL_SECONDS = 0.05
 IDLE_SECONDS = 900.0
-"""A connection that nothing moves on for so long is over; web programs ping theirs far more often."""
+"""An idle connection is closed after this time; web programs ping theirs far more often."""
 
 Connector = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[StreamPair | None]]
-"""Where a connection that came in leads; None when it leads nowhere."""
+"""Returns the target of an incoming connection, or None if there is none."""
 
 
 class WebService:
-    """A web program of the tools, on a unix socket that only this process knows of."""
+    """A web program of the tools, on a unix socket that only this process knows."""
 
     def __init__(self, described: dict[str, Any], folder: Path) -> None:
         self._port: int = described["port"]
@@ -46,7 +46,7 @@ class WebService:
         self._process: subprocess.Popen[bytes] | None = None
 
     async def connect(self, _: asyncio.StreamReader, __: asyncio.StreamWriter) -> StreamPair | None:
-        """A connection to it, as soon as it takes one."""
+        """A connection to it, as soon as it accepts one."""
         async with self._starting:
             if self._process is None or self._process.poll() is not None:
                 self._process = self._start()
@@ -94,7 +94,7 @@ async def connect_proxy(_: asyncio.StreamReader, __: asyncio.StreamWriter) -> St
 
 
 async def serve(listeners: list[tuple[socket.socket, Connector]]) -> None:
-    """Lead every connection that comes to one of the doors where it wants to go."""
+    """Forward every connection of these listeners."""
     open_connections = 0
 
     def forward(connect: Connector) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
@@ -106,7 +106,7 @@ async def serve(listeners: list[tuple[socket.socket, Connector]]) -> None:
                 if target is not None:
                     await relay((reader, writer), target, idle=IDLE_SECONDS)
             except (OSError, ValueError):
-                pass  # whoever came sees the end of the connection
+                pass  # the client sees the end of the connection
             finally:
                 open_connections -= 1
                 writer.close()
@@ -121,7 +121,7 @@ async def serve(listeners: list[tuple[socket.socket, Connector]]) -> None:
 
 
 def main() -> None:
-    """Until the sandbox ends."""
+    """Run until the sandbox ends."""
     tunnel, egress, *rest = (socket.socket(fileno=int(descriptor)) for descriptor in sys.argv[1:])
     folder = Path(os.environ["XDG_RUNTIME_DIR"])
     programs = [

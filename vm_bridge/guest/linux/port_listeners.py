@@ -1,5 +1,6 @@
-"""What listens in a sandbox from its start: the tunnel from the host, the way out, and the web programs nobody has
-asked for yet. The process that answers begins when somebody first comes, so that an idle sandbox does not pay for it.
+"""Listens in a sandbox from its start: the host's tunnel, the egress port, and web programs that were not used yet.
+
+The serving process starts with the first connection, so that an idle sandbox does not pay for it.
 """
 
 import json
@@ -16,11 +17,11 @@ from vm_bridge.guest.common.tunnel import EGRESS_PORT, LOOPBACK
 
 SERVICES = Path("/image/tools/services.json")
 RESTART_SECONDS = 1.0
-"""Between two starts of the process that answers (seconds)."""
+"""Delay between two starts of the serving process (seconds)."""
 
 
 def start_port_listeners(tunnel: int) -> None:
-    """Listen; `tunnel` is a socket that listens already."""
+    """Start listening; `tunnel` is a socket that already listens."""
     listeners = [
         socket.socket(fileno=tunnel),
         _listen(EGRESS_PORT),

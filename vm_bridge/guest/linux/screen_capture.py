@@ -42,7 +42,7 @@ class _Fetch(rq.ReplyRequest):  # type: ignore[misc]
 
 
 class Region:
-    """An empty one, to be filled by other requests under its `id`."""
+    """An empty region; other requests fill it by its `id`."""
 
     def __init__(self, display: Display) -> None:
         self._server: Any = display.display
@@ -52,7 +52,7 @@ class Region:
         _Create(display=self._server, opcode=self._opcode, region=self.id, rectangles=[])
 
     def extents(self) -> Extents:
-        """The box around all of it; a round trip."""
+        """The bounding box; a round trip."""
         box = _Fetch(display=self._server, opcode=self._opcode, region=self.id)
         return [box.x, box.y, box.x + box.width, box.y + box.height]
 
@@ -92,7 +92,7 @@ def _load_libraries() -> tuple[ctypes.CDLL, ctypes.CDLL, ctypes.CDLL]:
 
 
 class FrameGrabber:
-    """Grabs rows of the screen into one of the frame slots of the host's memory (MIT-SHM with a passed descriptor)."""
+    """Grabs rows of the screen into a frame slot of the host's memory (MIT-SHM with a passed descriptor)."""
 
     def __init__(self, memory: int, root: int, width: int, height: int) -> None:
         self._xcb, self._shm, self._libc = _load_libraries()
@@ -111,7 +111,8 @@ class FrameGrabber:
     def grab(self, slot: int, rows: Extents | None = None, *, turned: bool = False) -> None:
         """Fill a slot from the screen, which may be rotated: the rows that a box covers, or all.
 
-        Raises ScreenCaptureError when the X server refuses."""
+        Raises ScreenCaptureError if the X server refuses.
+        """
         width, height = (self._height, self._width) if turned else (self._width, self._height)
         top, bottom = (0, height) if rows is None else (max(0, rows[1]), min(height, rows[3]))
         if top >= bottom:
@@ -128,16 +129,16 @@ class FrameGrabber:
 
 
 class ScreenCapture:
-    """The screen as one reader sees it: grabs again only after damage. Not for several threads at once.
+    """One reader's view of the screen: grabs again only after damage. Not thread-safe.
 
-    With `boxes` it also tells which part was damaged since the picture before.
+    With `boxes` it also reports the part that was damaged since the previous picture.
     """
 
     def __init__(self, memory: int, width: int, height: int, slots: tuple[int, ...], *, boxes: bool = False) -> None:
         self._display = display.Display()
         root = self._display.screen().root
         self._display.damage_query_version()
-        # One report until it is taken note of, however much is drawn.
+        # One report until it is acknowledged, however much is drawn.
         self._damage = root.damage_create(damage.DamageReportNonEmpty)
         self._damaged = Region(self._display) if boxes else None
         root.change_attributes(event_mask=X.StructureNotifyMask)
@@ -145,29 +146,29 @@ class ScreenCapture:
         self._upright, self._turned = (width, height), False
         self._slots = slots
         self._outdated: dict[int, Extents | None] = dict.fromkeys(slots)
-        """What changed since each slot was filled; None: all of it, or who knows what."""
+        """Changes since each slot was filled; None: everything, or unknown."""
         self._dirty = True
         self._box: Extents | None = None
-        """What is damaged since the last grab; None: nothing yet, or who knows what."""
+        """Damage since the last grab; None: none yet, or unknown."""
         self._all_changed = True
         self._changed: Extents | None = None
         self.serial = 0
         self.changed_at: float | None = None
-        """When damage was last noticed (monotonic seconds)."""
+        """Time when damage was last noticed (monotonic seconds)."""
 
     def fileno(self) -> int:
-        """Readable when damage may have come."""
+        """File descriptor that is readable when damage may have arrived."""
         return int(self._display.fileno())
 
     def sync(self) -> bool:
-        """Hear of everything drawn so far; whether the picture changed since the last grab."""
+        """Process all damage so far. Returns whether the picture changed since the last grab."""
         if not self._read_events():
             self._display.sync()
             self._read_events()
         return self._dirty
 
     def _read_events(self) -> bool:
-        """Take note of what the X server has said; whether something was drawn, and then it has said everything."""
+        """Read pending events. Returns whether something was drawn; then all events were read."""
         damaged = False
         while self._display.pending_events():
             event = self._display.next_event()
@@ -183,8 +184,8 @@ class ScreenCapture:
         return damaged
 
     def capture(self) -> dict[str, Any]:
-        """The present picture: its serial, the slot it lies in, the time of capture (seconds since the epoch), whether
-        the screen lies on its side, and the box outside of which it is the picture with the serial before."""
+        """Capture the current picture: serial, slot, capture time (seconds since the epoch), whether the screen is
+        rotated, and the box outside of which it equals the previous serial."""
         while self.sync():
             self._changed = None if self._all_changed else self._box
             for slot, outdated in self._outdated.items():
@@ -198,11 +199,11 @@ class ScreenCapture:
 
     @property
     def slot(self) -> int:
-        """Where the picture with the present serial lies; consecutive ones take turns."""
+        """The slot of the current serial; consecutive pictures alternate."""
         return self._slots[self.serial % len(self._slots)]
 
     def _grab(self) -> bool:
-        """Whether it was done before the screen was rotated; else capture again. Raises ScreenCaptureError."""
+        """Whether the grab finished before the screen was rotated; else capture again. Raises ScreenCaptureError."""
         turned = self._turned
         try:
             self._grabber.grab(self.slot, self._outdated[self.slot], turned=turned)
@@ -214,8 +215,7 @@ class ScreenCapture:
         return self._turned == turned
 
     def _subtract(self) -> None:
-        """Arm the next report, in a round trip. It is done before the grab, so what is drawn in between is reported
-        again."""
+        """Arm the next report, in a round trip. This precedes the grab, so drawing in between is reported again."""
         if self._damaged is None:
             self._display.damage_subtract(self._damage, X.NONE, X.NONE)
             self._display.sync()
@@ -226,26 +226,26 @@ class ScreenCapture:
 
 
 def _bounding_box(one: Extents, other: Extents) -> Extents:
-    """The box around both."""
+    """The box around both boxes."""
     return [*map(min, one[:2], other[:2]), *map(max, one[2:], other[2:])]
 
 
 MAX_DEPTH = 16
-"""Windows between the one with the focus, which may be a part of the application's, and the application's own."""
+"""Maximum windows between the focused one, which may be a part of the application's, and the application's own."""
 
 
 MAX_NAME = 200
 
 
 class FocusedApplication:
-    """Asks the X server on a connection of its own; used by one thread."""
+    """Queries the X server on its own connection; used by one thread."""
 
     def __init__(self) -> None:
         self._display = display.Display()
 
     def name(self) -> str:
-        """The second part of WM_CLASS in lower case, such as `xterm`; empty where nothing in front has one."""
-        with suppress(XError, ConnectionClosedError, UnicodeError):  # the window may end meanwhile
+        """The second part of WM_CLASS in lower case, such as `xterm`; empty if there is none."""
+        with suppress(XError, ConnectionClosedError, UnicodeError):  # the window may close meanwhile
             window = self._display.get_input_focus().focus
             for _ in range(MAX_DEPTH):
                 if isinstance(window, int) or window.id in (X.NONE, X.PointerRoot):

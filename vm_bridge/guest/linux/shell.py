@@ -26,7 +26,7 @@ APPS = {
 
 
 class InterruptFlag:
-    """Ends a running command early; may be set from another thread."""
+    """Interrupts a running command; may be set from another thread."""
 
     def __init__(self) -> None:
         self._event = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
@@ -35,11 +35,11 @@ class InterruptFlag:
         return self._event
 
     def set(self) -> None:
-        """Cut short what runs now."""
+        """Interrupt the running command."""
         os.eventfd_write(self._event, 1)
 
     def clear(self) -> None:
-        """Before something new runs."""
+        """Reset before something new runs."""
         try:
             os.eventfd_read(self._event)
         except BlockingIOError:
@@ -47,7 +47,7 @@ class InterruptFlag:
 
 
 def run_command(action: Action, interrupt: InterruptFlag | None = None) -> ActionOutput:
-    """The combined output of one command line. Raises ActionFailed when its time runs out or it is cut short."""
+    """The combined output of one command line. Raises ActionFailed on timeout or interrupt."""
     began = time.monotonic()
     output, status = run(["bash", "-c", action["command"]], timeout=action["timeout"], interrupt=interrupt)
     text = bounded_text(output)
@@ -61,11 +61,11 @@ def run_command(action: Action, interrupt: InterruptFlag | None = None) -> Actio
 def run(
     command: list[str], *, timeout: float, stdin: bytes | None = None, interrupt: InterruptFlag | None = None
 ) -> tuple[bytes, int | None]:
-    """Output, bounded, and exit status of a command; None when its time ran out or it was cut short, and its process
+    """Bounded output and exit status of a command. The status is None on timeout or interrupt, and then its process
     group is killed.
 
-    A process it leaves behind that still holds the output keeps nobody waiting beyond the command's own end.
-    Raises ActionFailed when it cannot be started.
+    A process that it leaves behind with the output open delays no one beyond the command's own end. Raises ActionFailed
+    if it cannot be started.
     """
     reader, writer = os.pipe()
     try:
@@ -81,7 +81,7 @@ def run(
 
 
 def open_app(action: Action) -> ActionOutput:
-    """Start a program by the name people use. Raises ActionFailed when there is none of that name."""
+    """Start a program by people's name for it. Raises ActionFailed if there is none."""
     command = APPS.get(action["name"].strip().lower())
     if command is None:
         raise ActionFailed("no_such_app", f"there is no {action['name']!r}; there are {', '.join(sorted(APPS))}")
@@ -90,7 +90,7 @@ def open_app(action: Action) -> ActionOutput:
 
 
 def start(command: tuple[str, ...]) -> None:
-    """Start a program that lives on by itself. Raises ActionFailed when it is not installed."""
+    """Start a program that lives on by itself. Raises ActionFailed if it is not installed."""
     try:
         subprocess.Popen(
             *(command,),
@@ -124,13 +124,13 @@ def get_clipboard(_action: Action) -> ActionOutput:
 
 
 ACTIONS = {act.__name__: act for act in (open_app, set_clipboard, get_clipboard)}
-"""What needs a desktop, by kind of action."""
+"""Actions that need a desktop, by kind."""
 
 
 def _begin(command: list[str], stdin: bytes | None, writer: int) -> "subprocess.Popen[bytes]":
     """Start a command that writes to `writer`, which is closed here. Raises ActionFailed.
 
-    It reads from a file in memory: whether and when it reads keeps nobody waiting.
+    It reads from a file in memory, so a command that does not read blocks no one.
     """
     source = os.open(os.devnull, os.O_RDONLY) if stdin is None else os.memfd_create("stdin")
     try:
@@ -145,7 +145,7 @@ def _begin(command: list[str], stdin: bytes | None, writer: int) -> "subprocess.
 
 
 def _collect(reader: int, process: "subprocess.Popen[bytes]", ends: float, interrupt: InterruptFlag | None) -> bytes:
-    """What comes out until the end of the output, of the process or of the time, or until it is cut short."""
+    """Output until the output or the process ends, the time is over, or it is interrupted."""
     captured = bytearray()
     ended = os.pidfd_open(process.pid)
     try:
@@ -165,7 +165,7 @@ def _collect(reader: int, process: "subprocess.Popen[bytes]", ends: float, inter
                 elif ended in ready:
                     process.wait()
                     break
-                else:  # cut short
+                else:  # interrupted
                     break
     except subprocess.TimeoutExpired:
         pass

@@ -1,4 +1,4 @@
-"""Tools of suites inside a Linux guest: set a task up and verify it, beside the machine's actions."""
+"""Tools for suites inside a Linux guest: set up and verify a task, in addition to actions."""
 
 import select
 import time
@@ -15,7 +15,7 @@ from vm_bridge.guest.linux.attempt_processes import AttemptProcesses
 
 
 def wait_for_window(title: str, seconds: float) -> bool:
-    """Whether a window whose title holds `title` is there within so many seconds."""
+    """Whether a window whose title contains `title` appears within `seconds`."""
     server = display.Display()
     try:
         return _wait_for_title(server, title, time.monotonic() + seconds)
@@ -34,7 +34,7 @@ def _wait_for_title(server: display.Display, title: str, ends: float) -> bool:
 
 
 def _window_titles(server: display.Display) -> list[str]:
-    """The titles of all managed windows; every later change of one wakes the caller."""
+    """The titles of all managed windows. Subscribes the caller to later changes."""
     clients = server.screen().root.get_full_property(server.intern_atom("_NET_CLIENT_LIST"), X.AnyPropertyType)
     titles = []
     for identifier in clients.value if clients is not None else ():
@@ -44,7 +44,7 @@ def _window_titles(server: display.Display) -> list[str]:
             name = window.get_full_property(server.intern_atom("_NET_WM_NAME"), X.AnyPropertyType)
             named = name.value.decode("utf-8", "replace") if name is not None else window.get_wm_name()
         except error.BadWindow:
-            continue  # it closed in between
+            continue  # it closed meanwhile
         titles.append(str(named or ""))
     return titles
 
@@ -85,7 +85,7 @@ def window(call: Message) -> Message:
 
 
 def digest(_: Message) -> Message:
-    """Of the person's files."""
+    """Digest of the person's files."""
     return {"digest": home_digest()}
 
 

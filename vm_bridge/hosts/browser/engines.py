@@ -1,4 +1,4 @@
-"""The browser processes of a host: begun when they are needed, shared, and replaced when they die."""
+"""The browser processes of a host: started on demand, shared, and replaced when they die."""
 
 import asyncio
 import logging
@@ -24,19 +24,22 @@ USAGE_CACHE_SECONDS = 2.0
 
 
 class BrowserEnginePool:
-    """At most `most` processes with sessions for each clock: pictures of one process are drawn one after another, so
-    several are faster where there are several processors, and each costs memory. Beside those of a clock that is in
-    use one more stands ready, so that nobody waits for a process to start. Sessions that reach a network have a process
-    of their own: a page that takes over its browser finds no other session there, and cannot slow one down."""
+    """Runs at most `most` processes with sessions for each clock.
+
+    One process draws its pictures one after another, so several are faster on several processors, but each costs
+    memory. One spare process per used clock is kept ready, so that a session never waits for a process to start.
+    Sessions with network access have their own process: a page that takes over its browser finds no other session
+    there, and cannot slow one down.
+    """
 
     def __init__(self, folder: Path, *, most: int, gpu: bool = False, unsandboxed: bool = False) -> None:
         self._folder, self._most, self._gpu, self._unsandboxed = folder, most, gpu, unsandboxed
         self.unbounded: tuple[str, ...] = ()
         """See `Engine.unbounded`, of the last one that was started."""
         self._running: dict[bool, list[Engine]] = {True: [], False: []}
-        """By whether they were asked for the exact clock."""
+        """By whether the exact clock was requested."""
         self._opening: Counter[Engine] = Counter()
-        """How many sessions each is about to get."""
+        """Number of sessions that each is about to get."""
         self._costs: dict[EngineInterface, tuple[float, Usage]] = {}
         self._starting = asyncio.Lock()
         self._beside: set[asyncio.Task[None]] = set()
@@ -119,7 +122,7 @@ class BrowserEnginePool:
         return engine
 
     async def _ensure_spare(self, *, exact: bool) -> None:
-        """See to it that one process has no session."""
+        """Make sure that one process has no session."""
         async with self._starting:
             if self._closed or not all(self._load(engine) for engine in self._running_engines(exact=exact)):
                 return
@@ -141,7 +144,7 @@ class BrowserEnginePool:
         return self._running[exact]
 
     async def _start(self, *, exact: bool) -> None:
-        if not self._number:  # what a killed bridge left
+        if not self._number:  # remove what a killed bridge left
             await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
         self._number += 1
         engine = await Engine.start(
@@ -159,7 +162,7 @@ class BrowserEnginePool:
             logger.warning("what browser %d left could not be cleared: %s", engine.pid, failure)
 
     def _do(self, work: Coroutine[Any, Any, None]) -> None:
-        """Have something done beside; `close` waits for it."""
+        """Run a coroutine in the background; `close` waits for it."""
         task = asyncio.create_task(work)
         self._beside.add(task)
         task.add_done_callback(self._beside.discard)

@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 IMAGE = "browser"
 IDLE_SECONDS = 600.0
-"""How long a session is kept for a machine nobody acts on or watches."""
+"""How long a session without actions and viewers is kept."""
 COLLECT_SECONDS = 30.0
 HEALTH_SECONDS = 4.0
 UNSANDBOXED_HINT = "or set PILOTHOUSE_BROWSER_UNSANDBOXED, and pages that break out of the browser have this machine"
@@ -100,7 +100,7 @@ class BrowserSandbox:
 
     async def _reaching(self, site: Site, network: tuple[str, ...]) -> Site:
         """The site, and beyond it what a task may reach. Raises BrowserFailed."""
-        await self._reach_no_more(kept=1)  # an episode that is made again stands beside the first
+        await self._reach_no_more(kept=1)  # a replayed episode coexists with the first
         folder = Path(
             await asyncio.to_thread(tempfile.mkdtemp, prefix="pilothouse-reach-")
         )  # paths of sockets are short
@@ -185,7 +185,7 @@ class BrowserHost:
         return sandbox
 
     async def _collect(self) -> None:
-        """Give up the sessions nobody needs."""
+        """Close idle sessions."""
         while True:
             await asyncio.sleep(COLLECT_SECONDS)
             for made in tuple(self._made):

@@ -1,4 +1,4 @@
-"""One container with a sandbox inside: the same guest over the same sockets, behind an engine's walls."""
+"""One container with a sandbox inside: the same guest over the same sockets, isolated by a container engine."""
 
 import asyncio
 import json
@@ -49,7 +49,7 @@ ACCOUNT_FILES = ("passwd", "group")
 """Files of the image's /etc with the user's number in them."""
 CHROMIUM_CONFIG = "chromium.d/container"
 UNSANDBOXED_FLAGS = 'export CHROMIUM_FLAGS="$CHROMIUM_FLAGS --no-sandbox --test-type"\n'
-"""The engine's walls do not let a browser build walls of its own within them."""
+"""The engine's isolation does not let a browser create its own sandbox."""
 MODES = {HOME: "0700", "/tmp": "1777", "/run": "0755", "/var/tmp": "1777"}
 """What can be written, in memory; /dev/shm too, which the engine makes."""
 
@@ -90,7 +90,7 @@ class DockerSandboxFactory:
 
 
 class Container(ProcessSandbox):
-    """A tree whose walls, bounds and end are the engine's."""
+    """A process sandbox whose isolation, limits and end are the engine's."""
 
     engine: ContainerEngine
 
@@ -146,7 +146,7 @@ def _make_folders(image: PreparedImage, folder: Path, user: int) -> None:
 
 
 def _give_up(engine: ContainerEngine, folder: Path) -> str:
-    """Leave nothing of a container that does not come up; what it said."""
+    """Remove a container that failed to start. Returns its errors."""
     with suppress(MachineGone):
         engine.remove(PREFIX + folder.name)
     said = read_errors(folder)
@@ -157,7 +157,8 @@ def _give_up(engine: ContainerEngine, folder: Path) -> str:
 async def _launch_uncancelled(
     engine: ContainerEngine, system: str, image: PreparedImage, folder: Path, user: int
 ) -> InitProcess:
-    """See `_launch`. Who is cancelled waits for it: a thread goes on, and what it makes is to be removed."""
+    """See `_launch`. A cancelled caller waits for it, because its thread continues and its container must be
+    removed."""
     launching = asyncio.ensure_future(asyncio.to_thread(_launch, engine, system, image, folder, user))
     try:
         return await asyncio.shield(launching)
@@ -185,7 +186,7 @@ def _launch(engine: ContainerEngine, system: str, image: PreparedImage, folder: 
     ):
         start = folder / START_SOCKET / "start.sock"
         listener.bind(str(start))
-        start.chmod(0o666)  # the sandbox is another user; nobody else finds the folder
+        start.chmod(0o666)  # the sandbox is another user; no other user can reach the folder
         listener.listen(1)
         pid = engine.start(PREFIX + folder.name, container_config(system, image, folder, user))
         first = InitProcess(pid)
@@ -217,7 +218,7 @@ def _send_descriptors(listener: socket.socket, pid: int, descriptors: list[int])
 
 
 def container_config(system: str, image: PreparedImage, folder: Path, user: int) -> dict[str, Any]:
-    """One container as the engine is told of it: who it is, what it sees, what it may do."""
+    """The engine's configuration of one container: identity, mounts and rights."""
     manifest = image.manifest
     seen = {
         image.folder: "/image",

@@ -70,7 +70,7 @@ class ContainerFiles:
 
 
 def _entries(told: bytes) -> list[Entry]:
-    """Each entry is told as its name, a slash, its mode, size and time: no name holds a slash."""
+    """Each entry is encoded as its name, a slash, its mode, size and time: no name contains a slash."""
     return [
         {
             "name": match[1].decode("utf-8", "replace"),

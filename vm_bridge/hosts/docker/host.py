@@ -29,7 +29,7 @@ TASK_LIMITS = ImageManifest(platform="terminal")
 
 
 class DockerHost(LocalHost):
-    """A local host whose walls an engine builds; `system` is the engine's image that desktops see."""
+    """A local host that isolates with a container engine; `system` is the engine's image that desktops see."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class DockerHost(LocalHost):
         does not answer it is asked again before the next machine is made."""
         folder = (await self._opened()).runtime.path
         try:
-            # Who begins a container makes its folder first.
+            # Folders are created before their containers.
             kept = frozenset(PREFIX + path.name for path in (folder / "trees").iterdir())
             await asyncio.to_thread(_remove_left, self._engine, str(folder), kept)
         except MachineGone as gone:

@@ -96,7 +96,7 @@ class TaskImages:
             raise BuildFailed(f"it did not end in {plan.build_seconds:g} s" if late else str(error)) from error
 
     def _remove_layers(self, layer: str) -> None:
-        """What a build that failed has made; an image that has a name is somebody's."""
+        """Remove the layers of a failed build, except images with a name, which are in use."""
         with suppress(MachineGone):
             if layer and not self._engine.image_names(layer):
                 self._engine.remove_image(layer)

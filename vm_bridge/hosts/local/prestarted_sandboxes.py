@@ -26,12 +26,12 @@ class PrestartedSandboxes:
         return await self._spawn(image)
 
     def refill(self, image: PreparedImage) -> None:
-        """Begin to make the next one; called when nobody waits."""
+        """Start the next sandbox. Called while no request waits."""
         if image.name not in self._coming:
             self._coming[image.name] = asyncio.create_task(self._spawn(image))
 
     async def close(self) -> None:
-        """End those that nobody took."""
+        """End the unused sandboxes."""
         for coming in [self._coming.pop(name) for name in tuple(self._coming)]:
             tree = await self._arrived(coming)
             if tree is not None:

@@ -46,7 +46,7 @@ class LocalSandbox(ComputerSandbox):
             self.vnc_socket = folder / RFB_SOCKET
         else:
             self.frames = None
-            # Viewers can act on a screen without the guest, so that nobody knows whether something was done.
+            # Viewers can act on a screen without the guest, so whether something was done is unknown.
             self._computer.image_tools = image.tool_catalog
         self._tree: ProcessSandbox | None = None
         self._replaying: ProcessSandbox | None = None

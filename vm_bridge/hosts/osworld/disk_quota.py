@@ -1,4 +1,4 @@
-"""What the programs of one task keep on this host's disk, and how much of it that may be."""
+"""Measures and limits the disk space of one task's programs."""
 
 import asyncio
 import logging
@@ -14,9 +14,10 @@ MAX_BYTES = 2 * GIB
 """Of one task (bytes on the disk)."""
 MAX_ENTRIES = 20_000
 MIN_FREE_BYTES = GIB
-"""The disk keeps so much, whoever fills it: what a program deleted and holds open is seen nowhere else."""
+"""Free space to keep on the disk, whatever fills it: deleted files that a program holds open are visible nowhere else.
+"""
 POLL_SECONDS = 0.5
-"""The kernel tells nobody when a folder grows."""
+"""The kernel does not report when a folder grows."""
 MAX_REMOVAL_ATTEMPTS = 10
 
 
@@ -45,7 +46,7 @@ def find_excess(folder: Path) -> str | None:
                         waiting.append(Path(each.path))
         except FileNotFoundError:
             continue  # the folder itself was
-        except OSError as error:  # a name too long to be asked for, or a folder that it closed to everybody
+        except OSError as error:  # the name is too long, or the folder is not readable
             return f"its files cannot be counted: {error.strerror}"
     free = shutil.disk_usage(folder).free
     return None if free >= MIN_FREE_BYTES else f"this host's disk has {free / GIB:.1f} GiB left"

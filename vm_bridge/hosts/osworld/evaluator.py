@@ -1,7 +1,7 @@
-"""Sets task files of OSWorld up and judges them with OSWorld's own package: a program behind walls, each time anew.
+"""Sets up and evaluates OSWorld's task files with OSWorld's own package: a sandboxed program, started for each run.
 
-What a task file names, and what its metrics run, reaches the guest's ports and the hosts that the operator allows, and
-nothing else of this machine or its network.
+The program can reach the guest's ports and the hosts that the operator allows. It can reach nothing else of this
+machine or its network.
 """
 
 import asyncio
@@ -79,7 +79,7 @@ class EvaluatorReply(FrozenModel):
     score: float | None = None
     failed: str | None = None
     told: tuple[str, ...] = ()
-    """What the package wrote into its log as an error, and went on."""
+    """Errors that the package only logged before it continued."""
 
 
 class GuestConnector(Protocol):
@@ -137,7 +137,7 @@ class OSWorldEvaluator:
         raise_unsupported(list_missing(file, self._settings))
 
     async def set_up(self, file: TaskFile, size: tuple[int, int]) -> None:
-        """Raises MachineGone where a step failed: nobody knows then how the guest stands."""
+        """Raises MachineGone if a step failed, because the guest's state is then unknown."""
         await self.forget()
         answer, errors = await self._run({"do": "set_up", "size": size}, file)
         if answer is None or answer.failed is not None:
@@ -146,7 +146,7 @@ class OSWorldEvaluator:
         self._log(answer)
 
     async def judge(self, file: TaskFile, size: tuple[int, int], said: str) -> Verdict:
-        """The verdict. Raises VerifierFailed where the guest or the file lets nobody know."""
+        """The verdict. Raises VerifierFailed if the guest or the file makes it impossible."""
         answer, errors = await self._run({"do": "judge", "size": size, "answer": said}, file)
         if answer is None or answer.score is None:
             raise VerifierFailed(errors if answer is None else answer.failed or errors)
@@ -155,11 +155,11 @@ class OSWorldEvaluator:
         return Verdict(success=score == 1.0, score=score, reason=", ".join(each.func for each in file.evaluator.checks))
 
     async def end(self) -> None:
-        """Returns when nothing is set up or judged any more: who does either is told MachineGone."""
+        """Wait until no set-up or evaluation runs. Running ones raise MachineGone."""
         await self._ongoing.end()
 
     async def forget(self) -> None:
-        """Throw the cache away, once nobody uses it any more. Idempotent."""
+        """Delete the cache once it is unused. Idempotent."""
         await self.end()
         folder, self.folder = self.folder, None
         if folder is not None:
@@ -171,7 +171,7 @@ class OSWorldEvaluator:
         """What the program answered, None where it did not, and its last words. Raises MachineGone."""
         folder = self._make_folder()
         asked |= {"file": file.given, "password": self._settings.password, "ways": _tunnel_ports()}
-        if self._user is not None:  # nobody else has it, so what it may start can be counted
+        if self._user is not None:  # only this run uses the user, so its processes can be counted
             asked["processes"] = RESOURCE_LIMITS.processes
         try:
             async with self._ongoing.work(), asyncio.timeout(RUN_TIMEOUT_SECONDS), self._open_tunnels(folder / "ways"):
@@ -322,7 +322,7 @@ class PortTunnel:
         path = folder / name
         path.unlink(missing_ok=True)
         self._server = await asyncio.start_unix_server(self._accept, path)
-        path.chmod(0o666)  # the program is another user; nobody else finds the folder
+        path.chmod(0o666)  # the program is another user; no other user can reach the folder
 
     async def close(self) -> None:
         """End every connection."""

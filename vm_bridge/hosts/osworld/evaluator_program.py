@@ -64,11 +64,11 @@ def main() -> None:
         answer = {"failed": f"{type(error).__name__}: {error}"}
     json.dump({**answer, "told": told.lines}, answers)
     answers.flush()
-    os._exit(0)  # threads of libraries keep nobody waiting
+    os._exit(0)  # library threads delay no one
 
 
 def handle_request(asked: dict[str, Any], told: FailureLogHandler) -> dict[str, Any]:
-    """`names` asks what the package has, `set_up` and `judge` do it."""
+    """Handle a request: `names` lists the package's parts, `set_up` and `judge` run a task."""
     prepare_package()
     if asked["do"] == "names":
         return list_package_names()

@@ -1,6 +1,6 @@
-"""Existing guests of Linux or Windows, each behind OSWorld's in-guest server: machines lent out one at a time.
+"""Existing Linux or Windows guests, each behind OSWorld's in-guest server: machines leased one at a time.
 
-Their server asks nobody who they are and checks no token, so whoever reaches it can do anything there.
+Their server has no authentication and checks no token, so anyone who reaches it can do anything there.
 """
 
 import asyncio
@@ -95,7 +95,7 @@ class GuestSandbox:
         self._driver.attach(GuestActionExecutor(self.guest))
 
     async def admit(self, fence: int) -> None:
-        """See `MachineBackend.admit`: nobody inside keeps tokens, so the driver's own check is all there is."""
+        """See `MachineBackend.admit`. The guest keeps no tokens, so only the driver checks."""
         if self.destroyed:
             raise MachineGone(f"machine {self.id} is gone")
 
@@ -147,7 +147,7 @@ class GuestSandbox:
         return Usage()
 
     async def destroy(self) -> None:
-        """The guest itself is somebody else's and runs on."""
+        """The guest keeps running, because its owner provides it."""
         self.destroyed = True
         self._driver.detach()
         self._screenshots.close()

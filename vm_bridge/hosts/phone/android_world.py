@@ -206,7 +206,7 @@ class AndroidWorldEvaluator:
         """Restore the snapshots of the task's apps and make its start state, by the package itself.
 
         Raises UnsupportedTask where the package has no such task with this goal, and MachineGone where a step failed:
-        nobody knows then how the phone stands.
+        then the phone's state is unknown.
         """
         await self.forget()
         assert self.python is not None
@@ -224,7 +224,7 @@ class AndroidWorldEvaluator:
             raise MachineGone(f"AndroidWorld could not set {task.task} up: {answer['failed']}")
 
     async def score(self, answer: str) -> Verdict:
-        """The package's own reward of the present state. Raises VerifierFailed where nobody can know it."""
+        """The package's own reward for the current state. Raises VerifierFailed if it cannot be determined."""
         work = self._work
         if work is None:
             raise VerifierFailed("the task is not set up any more: the bridge was started meanwhile")

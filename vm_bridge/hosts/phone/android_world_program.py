@@ -50,7 +50,7 @@ def main() -> None:
             answer = {"failed": describe(error)}
         answers.write(json.dumps({**answer, "number": asked["number"]}) + "\n")
         answers.flush()
-    os._exit(0)  # threads of libraries keep nobody waiting
+    os._exit(0)  # library threads delay no one
 
 
 class TaskSession:

@@ -29,7 +29,7 @@ SIZE_PATTERN = re.compile(r"(?:Override|Physical) size: (\d+)x(\d+)")
 
 
 class DeviceSandbox:
-    """One real device. Nothing isolates it: a reset ends its apps, and clears those it was told to clear."""
+    """One real device without isolation: a reset ends its apps, and clears the configured ones."""
 
     reset_seconds = MAX_RESET_SECONDS
 
@@ -67,7 +67,7 @@ class DeviceSandbox:
         self._phone.attach(PhoneActionExecutor(self._device, {}, HOME))
 
     async def admit(self, fence: int) -> None:
-        """See `MachineBackend.admit`: nobody inside keeps tokens, so the driver's own check is all there is."""
+        """See `MachineBackend.admit`. The phone keeps no tokens, so only the driver checks."""
         if self.destroyed:
             raise MachineGone(f"machine {self.id} is gone")
 

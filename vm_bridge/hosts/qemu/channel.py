@@ -1,4 +1,4 @@
-"""The host's end of the line to a virtual machine: sockets in its folder that lead to what listens inside."""
+"""The host's end of the line to a virtual machine: sockets in its folder that lead to the listeners inside."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -33,7 +33,7 @@ class VirtualMachineChannel:
             path.chmod(0o600)
 
     async def connect(self, seconds: float) -> None:
-        """Begin anew; everything led through the line before has ended. Raises MachineGone."""
+        """Reconnect. All earlier forwarded connections have ended. Raises MachineGone."""
         await self.hang_up()
         try:
             async with asyncio.timeout(seconds):

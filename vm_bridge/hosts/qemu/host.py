@@ -1,4 +1,4 @@
-"""Desktops in virtual machines of QEMU: another kernel for each, put back to a state instead of started anew."""
+"""Desktops in QEMU virtual machines: each has its own kernel, and a reset loads a saved state."""
 
 import asyncio
 import logging

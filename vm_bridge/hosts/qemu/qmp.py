@@ -91,7 +91,7 @@ class QmpClient:
                 raise QmpError(f"{command}: {each['error']}")
 
     def close(self) -> None:
-        """Hang up; QEMU goes on. Idempotent."""
+        """Disconnect; QEMU keeps running. Idempotent."""
         self._listening.cancel()
         self._end()
 
@@ -121,4 +121,4 @@ class QmpClient:
         for future in self._waiting.values():
             if not future.done():
                 future.set_exception(MachineGone("QEMU has ended"))
-                future.exception()  # nobody may be waiting for it
+                future.exception()  # may be unobserved

@@ -1,4 +1,4 @@
-"""One desktop in a virtual machine: what is leased, put back to states instead of started anew."""
+"""One leased desktop in a virtual machine. A reset loads a saved state."""
 
 import asyncio
 import shutil

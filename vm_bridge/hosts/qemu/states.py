@@ -37,7 +37,7 @@ SOURCES = tuple(
 )
 """What runs in a virtual machine beside the guest."""
 WAITING_STATE = "waiting"
-"""The state in which the guest waits to be told how large the screen is to be."""
+"""The state in which the guest waits for the screen size."""
 DISK_MIB = 192
 
 

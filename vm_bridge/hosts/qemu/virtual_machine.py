@@ -1,4 +1,4 @@
-"""One virtual machine: its QEMU process, what it can be told, and the states it can be put back to."""
+"""One virtual machine: its QEMU process, its control, and its saved states."""
 
 import asyncio
 import os
@@ -76,7 +76,7 @@ class VirtualMachine:
         (folder / "egress").mkdir(exist_ok=True)
         frames = SharedFrameMemory.make(FRAMES_BYTES)
         try:
-            # Not in a thread: who is cancelled while one runs would never hear of the process, and nobody would end it.
+            # Not in a thread: a caller cancelled meanwhile would lose the process, and nothing would end it.
             process = _launch(hardware, folder, frames, stopped)
         except FileNotFoundError as error:
             os.close(frames)
@@ -128,7 +128,7 @@ class VirtualMachine:
         return self._link
 
     async def reach(self, seconds: float) -> GuestState:
-        """Talk to the guest anew; what it says of itself. Raises MachineGone."""
+        """Reconnect to the guest. Returns the guest's state. Raises MachineGone."""
         try:
             await self._channel.connect(seconds)
             end = socket.socket(socket.AF_UNIX)
@@ -152,7 +152,7 @@ class VirtualMachine:
         self.screen, self.fence = GuestScreen(self._frames, width, height), fence
 
     async def save(self, state: str) -> None:
-        """Keep the present state under a name, in the place of what had it; the machine stands still meanwhile.
+        """Save the current state under a name, replacing an earlier one. The machine is paused meanwhile.
 
         Raises MachineGone.
         """
@@ -160,7 +160,7 @@ class VirtualMachine:
         await self._job("snapshot-save", state, vmstate="states")
 
     async def load(self, state: str) -> None:
-        """Put the machine back to a state, in which nobody talks to it, and let it run. Raises MachineGone."""
+        """Load a state, in which no host is connected, and let the machine run. Raises MachineGone."""
         await self.hang_up()
         await self._job("snapshot-load", state, vmstate="states")
         await self._ask("cont")

@@ -52,7 +52,7 @@ async def forward_http(
     send: Send,
     answer: Callable[[Iterable[Header]], list[Header]],
 ) -> None:
-    """Returns when all of the answer has been sent, or nobody waits for it any more; `answer` makes its headers."""
+    """Send the whole response, unless the client disconnects; `answer` creates its headers."""
     reader, writer = await asyncio.open_connection(sock=connection, limit=CHUNK)
     http = httpcore.AsyncHTTP11Connection(httpcore.Origin(b"http", b"127.0.0.1", 80), _SocketStream(reader, writer))
     body_sent = asyncio.Event()
@@ -78,7 +78,7 @@ async def forward_http(
 
 
 async def run_until_first(*works: Any) -> None:
-    """Do all until one ends, and let go of the rest. Raises what that one raised."""
+    """Run all until one ends, and cancel the rest. Raises the error of the one that ended."""
     tasks = [asyncio.ensure_future(work) for work in works]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -35,7 +35,7 @@ MAX_CONNECTIONS = 64
 MAX_REMEMBERED_PROGRAMS = 1024
 """Programs whose cookies' names are remembered."""
 LEASE_CHECK_SECONDS = 1.0
-"""How often an open WebSocket makes sure that its lease stands (seconds)."""
+"""Interval of checks that the lease of an open WebSocket is valid (seconds)."""
 ProgramKey = tuple[str, int, int]
 """A machine, the fencing token of a lease of it, and a port."""
 
@@ -232,7 +232,7 @@ async def _send_redirect(path: bytes, query: bytes, headers: Sequence[Header], s
 
 
 async def _send_error(error: ProxyError, scope: Scope, send: Send) -> None:
-    """Say no: a page to who asked for one, a refused handshake otherwise."""
+    """Reject a request: with a page for page requests, with a refused handshake for WebSockets."""
     if scope["type"] == "websocket":
         return await send({"type": "websocket.close", "code": 1008, "reason": error.code})
     body, headers = error_page(error)

@@ -27,9 +27,9 @@ from vm_bridge.suites.web_suite import Scene, TaskProgress
 
 NAME = "miniwob"
 EPISODE_MS = 1_000_000
-"""The page's own limit, far off: who plays it is limited by steps."""
+"""The page's own limit, set far off because steps limit the attempt."""
 READY_MS, POLL_MS = 20_000, 100
-"""How long a page may take to be ready, in its time, and how often it is looked at."""
+"""Maximum time for a page to become ready, in its own time, and the polling interval."""
 MAX_SIDE = 4_000
 STEPS = 30
 FLIGHT_STEPS = 60
@@ -122,7 +122,7 @@ class MiniWob:
         return TaskProgress(score=reward.raw, done=reward.done, success=success)
 
     async def judge(self, task: Task, session: Session, answer: str) -> Verdict:
-        """The page's reward, cut at 0; no answer is asked for."""
+        """The page's reward, cut at 0; the answer is not used."""
         reward = await read_reward(session)
         if not reward.done:
             return Verdict(
@@ -160,7 +160,7 @@ async def read_instruction(session: Session) -> str:
 
 
 async def read_reward(session: Session) -> Reward:
-    """How the episode stands by the page's own count. Raises ScriptFailed."""
+    """Progress of the episode by the page's own count. Raises ScriptFailed."""
     told: Any = await session.evaluate(STATE_SCRIPT)
     if not isinstance(told, dict) or not isinstance(told.get("reward"), int | float):
         raise ScriptFailed("the page tells no reward")

@@ -21,7 +21,7 @@ TaskAction = Touch | Action
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """What somebody careless would do instead; `weight` is its share of the likelihood."""
+    """A plausible careless action; `weight` is its share of the probability."""
 
     action: TaskAction
     thought: str

@@ -1,4 +1,4 @@
-"""What is written down of one played episode: one schema for every browser task, whoever played it."""
+"""The record of one played episode: one schema for every browser task and every player."""
 
 from typing import Literal
 

@@ -44,7 +44,7 @@ class SiteResponder:
         self._used: Counter[int] = Counter()
 
     def to(self, path: str) -> SiteResponse:
-        """The answer to a path of the site; the query is not looked at."""
+        """The response for a path of the site; the query is ignored."""
         for number, rule in enumerate(self._rules):
             if rule.path == path and (rule.times == 0 or self._used[number] < rule.times):
                 self._used[number] += 1

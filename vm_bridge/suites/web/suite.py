@@ -1,4 +1,4 @@
-"""A suite of task folders: where each is played, how it stands, what its verifier and its expert say."""
+"""A suite of task folders: each task's page, progress, verifier and expert."""
 
 import json
 from collections.abc import Mapping
@@ -67,7 +67,7 @@ class FolderSuite:
 
     @cached_property
     def folders(self) -> Mapping[str, TaskFolder]:
-        """Every task's folder by name, read when first asked for."""
+        """Every task's folder by name, read on first use."""
         return read_task_folders(self._home, self.kit)
 
     @property
@@ -121,7 +121,7 @@ class FolderSuite:
         """Nothing: the page sets itself up from its /task.js, as it does when it is loaded again."""
 
     async def progress(self, task: Task, session: Session) -> TaskProgress:
-        """How it stands: unknown while no page of the task is open."""
+        """Progress of the task; unknown while no page of it is open."""
         found = await self.find(task, session, None)
         if found is None:
             return TaskProgress()

@@ -1,4 +1,4 @@
-"""Tasks made of a manifest: which level, which language, which seed, and what the page is told of them."""
+"""Tasks of a manifest: level, language, seed, and the parameters for the page."""
 
 from dataclasses import dataclass
 
@@ -74,7 +74,7 @@ def parse_variant(folder: TaskFolder, task: Task) -> TaskVariant:
 
 
 def page_parameters(folder: TaskFolder, terms: TaskVariant) -> dict[str, JsonValue]:
-    """What the page, the verifier and the expert are told: the global TASK."""
+    """Parameters for the page, the verifier and the expert: the global TASK."""
     slots, picks = folder.manifest.filled(terms.level, terms.seed, terms.language)
     return {
         "seed": terms.seed,

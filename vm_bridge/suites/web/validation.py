@@ -38,7 +38,7 @@ class ValidationReport:
     faults: list[str] = field(default_factory=list)
     records: list[EpisodeRecord] = field(default_factory=list)
     deterministic: bool | None = None
-    """None: not looked at, for there is no exact clock."""
+    """None: not checked, because there is no exact clock."""
 
     @property
     def experts(self) -> list[EpisodeRecord]:

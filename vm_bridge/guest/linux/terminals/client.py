@@ -1,15 +1,15 @@
-"""The terminals as the guest uses them: acts, calls, and what the first one shows."""
+"""The guest's client of the terminals: actions, calls, and the first terminal's text."""
 
 from vm_bridge.guest.common.actions import Action, ActionFailed, ActionOutput
 from vm_bridge.guest.common.machine_io import CallHandler, Message
 from vm_bridge.guest.linux.helper_process import HelperProcess
 
 ANSWER_SECONDS = 20.0
-"""Longest the helper may take beyond what a call itself may."""
+"""Timeout of the helper beyond the call's own."""
 
 
 class TerminalClient:
-    """Calls the helper that has the terminals; it begins with the first terminal."""
+    """Calls the helper with the terminals; it starts with the first terminal."""
 
     def __init__(self, command: tuple[str, ...]) -> None:
         self._helper = HelperProcess("the terminals", command)
@@ -20,11 +20,11 @@ class TerminalClient:
         }
 
     def interrupt(self) -> None:
-        """Cut a running wait for rest short."""
+        """Interrupt a running wait for rest."""
         self._helper.notify("hurry")
 
     def text(self) -> str:
-        """What the first terminal shows, or why it shows nothing; it begins when it is first looked at."""
+        """The text of the first terminal, or why it shows nothing. The first call starts it."""
         try:
             text: str = self._helper.call("type", timeout=ANSWER_SECONDS, session="main", text="")["text"]
         except ActionFailed as failure:

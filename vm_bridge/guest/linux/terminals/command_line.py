@@ -1,4 +1,4 @@
-"""Reads a command line up to the caret: its words so far, and the word that is being written."""
+"""Parses a command line up to the caret: its complete words, and the unfinished word."""
 
 from dataclasses import dataclass, replace
 
@@ -6,9 +6,9 @@ SEPARATORS = "|&;()\n`"
 PREFIXES = frozenset(
     ("sudo", "env", "time", "nohup", "exec", "command", "if", "then", "else", "elif", "while", "until", "do", "!", "{")
 )
-"""Words behind which another command begins."""
+"""Words after which another command starts."""
 SPECIAL = frozenset(" \t\\'\"`$&|;<>()*?[]{}!#~")
-"""Characters that bash does not take as they are outside quotes."""
+"""Characters that bash treats specially outside quotes."""
 
 
 @dataclass(frozen=True)
@@ -16,19 +16,19 @@ class CommandLine:
     """The command at the end of a line."""
 
     words: tuple[str, ...]
-    """Its finished words without quotes; assignments and words such as `sudo` before it are left out."""
+    """Its complete words without quotes; without assignments and words such as `sudo` before it."""
     start: int
-    """Where the last word begins in the line."""
+    """Start of the last word in the line."""
     text: str
-    """The last word without quotes; empty behind a space."""
+    """The last word without quotes; empty after a space."""
     quote: str
     """The quote that the caret is in: `'`, `"` or none."""
     after_redirect: bool
-    """Whether the last word is the file of a redirection."""
+    """Whether the last word is the target file of a redirection."""
 
 
 def read_command_line(line: str) -> CommandLine:
-    """The command that is being written at the end of the line. Nothing is expanded."""
+    """The unfinished command at the end of the line. Nothing is expanded."""
     words: list[str] = []
     at = CommandLine((), 0, "", "", after_redirect=False)
     began = escaped = False
@@ -61,7 +61,7 @@ def read_command_line(line: str) -> CommandLine:
 
 
 def quote_word(word: str, quote: str = "") -> str | None:
-    """The word as it is written, inside a quote that stays open where one is given; None where it cannot be."""
+    """Quote a word, inside the open quote if one is given. None if that is impossible."""
     if any(not char.isprintable() for char in word):
         return None
     if quote == "'":

@@ -1,6 +1,6 @@
-"""What bash would complete a command line with: commands, variables, paths, and what a command's own completion says.
+"""Command-line completion as in bash: commands, variables, paths, and a command's own completion.
 
-What a person wrote is only compared and passed on as arguments. No part of it is a program or a piece of one.
+A person's text is only compared and passed as arguments. No part of it is executed as code.
 """
 
 import os
@@ -18,19 +18,19 @@ MAX_OPTIONS = 100
 MAX_LINE = 4_000
 """Characters; a longer line is not completed."""
 MAX_ENTRIES = 10_000
-"""Entries of a folder that are looked at."""
+"""Maximum checked entries of a folder."""
 MAX_OPTION = 1_000
 """Longest option (characters)."""
 SECONDS = 1.0
-"""Longest that bash may take to answer; then it and what it started in its process group are killed."""
+"""Timeout of bash; then its process group is killed."""
 LIBRARY = Path("/usr/share/bash-completion/bash_completion")
 VARIABLE = re.compile(r"(?<!\\)\$\{?([A-Za-z_][A-Za-z0-9_]*)?\Z")
 COMMAND_NAME = re.compile(r"[A-Za-z0-9_.+-]+\Z")
 PLAIN_WORD = re.compile(r"[A-Za-z0-9_@%+,./-]*\Z")
-"""Functions of completion may evaluate the words they get: they get no word that could be more than a word."""
+"""Completion functions may evaluate their words, so they only get plain words."""
 
 NAMES = 'exec 2>/dev/null; compgen -A "$1" -- "$2"'
-"""Arguments: the kind and what the names begin with. One name a line."""
+"""Arguments: the kind and the prefix. Prints one name per line."""
 PROGRAMMED = r"""
 exec 2>/dev/null
 cd -- "$1" || exit 0
@@ -68,13 +68,13 @@ for attempt in 1 2; do
 done
 printf '%s\0' "$paths" "${COMPREPLY[@]}" >&3
 """
-"""Arguments: the folder, the library, the index of the word, and the words. Gives whether they are paths, then the
+"""Arguments: the folder, the library, the index of the word, and the words. Prints whether they are paths, then the
 options, each ended by a zero byte."""
 
 
 @dataclass(frozen=True)
 class Completion:
-    """What may stand from `start` to the end of the line, as it is written there."""
+    """Completions that replace the line from `start` to its end, as typed there."""
 
     start: int
     options: tuple[str, ...]
@@ -83,7 +83,7 @@ class Completion:
 
 
 def complete(line: str, folder: Path, *, library: Path = LIBRARY) -> Completion:
-    """What bash would offer at the end of a line in a folder; nothing where it takes too long."""
+    """Bash's completions at the end of a line in a folder; none on timeout."""
     if len(line) > MAX_LINE:
         return Completion(len(line), (), more=False)
     command = read_command_line(line)
@@ -104,7 +104,7 @@ def complete(line: str, folder: Path, *, library: Path = LIBRARY) -> Completion:
 
 
 def folder_of(pid: int, fallback: Path) -> Path:
-    """The present folder of a process, where it can be read and is still there."""
+    """The current folder of a process, if it can be read and still exists."""
     try:
         folder = Path(os.readlink(f"/proc/{pid}/cwd"))
         return folder if folder.is_dir() else fallback
@@ -123,7 +123,7 @@ def _names(kind: str, prefix: str) -> list[str]:
 
 
 def _programmed(command: CommandLine, folder: Path, library: Path) -> list[str]:
-    """What the completion function of the command says, where the machine has one."""
+    """Results of the command's completion function, if the machine has one."""
     words = (*command.words, command.text)
     safe = COMMAND_NAME.match(words[0]) and all(PLAIN_WORD.match(word) for word in words)
     if not safe or command.quote or not library.is_file():
@@ -139,7 +139,7 @@ def _programmed(command: CommandLine, folder: Path, library: Path) -> list[str]:
 
 
 def _paths(line: str, command: CommandLine, folder: Path) -> Completion:
-    """The entries of a folder that begin as the last word does, behind its last `=` or `:`."""
+    """Folder entries that start with the last word, after its last `=` or `:`."""
     start, text = command.start, command.text
     raw = line[start:]
     at = max(raw.rfind("="), raw.rfind(":")) + 1
@@ -152,7 +152,7 @@ def _paths(line: str, command: CommandLine, folder: Path) -> Completion:
             seen, cut = list(islice(entries, MAX_ENTRIES)), next(entries, None) is not None
             found = [entry for entry in seen if entry.name.startswith(name) and _offered(entry.name, name)]
             names = [f"{entry.name}/" if entry.is_dir() else entry.name for entry in found]
-    except (OSError, ValueError):  # no folder, no right to it, a name that no file can have
+    except (OSError, ValueError):  # no folder, no permission, or an invalid name
         return Completion(start, (), more=False)
     quoted = (quote_word(above + one, command.quote) for one in names)
     return _bounded(start, (one for one in quoted if one is not None), cut=cut)
@@ -167,9 +167,9 @@ def _path(text: str, folder: Path, quote: str = "") -> Path:
 
 
 def _run_bash(script: str, *arguments: str) -> bytes:
-    """What a script of ours prints; nothing where it takes too long or prints too much."""
+    """Output of our own script; empty if it takes too long or prints too much."""
     try:
         output, status = shell.run(["bash", "-c", script, "bash", *arguments], timeout=SECONDS)
-    except (ActionFailed, ValueError):  # no bash; a word with a zero byte
+    except (ActionFailed, ValueError):  # no bash, or a word with a zero byte
         return b""
     return b"" if status is None or len(output) > MAX_OUTPUT else output

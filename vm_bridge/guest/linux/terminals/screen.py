@@ -1,4 +1,4 @@
-"""What a terminal shows: the output of a program rendered as a person sees it, with some lines that scrolled away."""
+"""A terminal's screen: a program's output rendered as a person sees it, with some scrollback."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -9,10 +9,10 @@ from pyte import modes
 from pyte.screens import Char
 
 SCROLLBACK = 2_000
-"""Lines kept that scrolled off the top."""
+"""Maximum scrollback lines."""
 MAX_COLUMNS, MAX_ROWS = 500, 200
 ALTERNATE = {47, 1047, 1049}
-"""Private modes in which a full-screen program has a screen of its own."""
+"""Private modes in which a full-screen program uses the alternate screen."""
 FG = {name: code for code, name in {**pyte.graphics.FG_ANSI, **pyte.graphics.FG_AIXTERM}.items()}
 BG = {name: code for code, name in {**pyte.graphics.BG_ANSI, **pyte.graphics.BG_AIXTERM}.items()}
 BLANK = Char(" ")
@@ -21,15 +21,15 @@ Line = dict[int, Char]
 
 
 class TerminalScreen(pyte.Screen):
-    """A screen that remembers what scrolled away, and the one below while a program uses another.
+    """A screen with scrollback, and with the primary screen while a program uses the alternate one.
 
-    Its library knows neither, and fails on some sequences that programs really send.
+    The library supports neither, and fails on some sequences that programs really send.
     """
 
     def __init__(self, columns: int, rows: int) -> None:
         self.scrollback: deque[Line] = deque(maxlen=SCROLLBACK)
         self.primary_lines: dict[int, Line] | None = None
-        """The lines under a full-screen program's own screen, while it shows one."""
+        """The primary screen's lines while a program uses the alternate screen."""
         self._primary_cursor = (0, 0)
         super().__init__(columns, rows)
 
@@ -72,7 +72,7 @@ class TerminalScreen(pyte.Screen):
 
 
 def screen_text(screen: TerminalScreen, *, most: int) -> str:
-    """The screen as text, what scrolled away before it as far as it fits, at most so many characters."""
+    """The screen as text, after as much scrollback as fits, at most `most` characters."""
     visible = [_line_text(screen.buffer[y], screen.columns) for y in range(screen.lines)]
     while visible and not visible[-1] and len(visible) > screen.cursor.y + 1:
         visible.pop()
@@ -88,7 +88,7 @@ def screen_text(screen: TerminalScreen, *, most: int) -> str:
 
 
 def render_screen(screen: TerminalScreen) -> bytes:
-    """What another terminal must be sent to show the same, colours and all."""
+    """The bytes that make another terminal show the same, with colours."""
     visible = _render_lines(screen.buffer, screen)
     if screen.primary_lines is not None:
         visible = f"{_render_lines(screen.primary_lines, screen)}\x1b[?1049h\x1b[H{visible}"
@@ -118,7 +118,7 @@ def _render_line(line: Line, columns: int) -> str:
 
 
 def _style(char: Char) -> str:
-    """The parameters that select how a character looks."""
+    """The SGR parameters of a character."""
     marks = (
         ("1", char.bold),
         ("3", char.italics),

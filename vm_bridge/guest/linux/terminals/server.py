@@ -1,6 +1,6 @@
-"""The sandbox's interactive terminals, in a process of their own: `python -m vm_bridge.guest.linux.terminals.server`.
+"""The sandbox's interactive terminals, in their own process: `python -m vm_bridge.guest.linux.terminals.server`.
 
-A program that prints without end keeps its terminal busy, and must not keep the guest busy.
+A program that prints endlessly keeps its terminal busy, and must not keep the guest busy.
 """
 
 import base64
@@ -18,16 +18,16 @@ from vm_bridge.guest.linux.terminals.screen import MAX_COLUMNS, MAX_ROWS
 from vm_bridge.guest.linux.terminals.terminal import SHELL, Terminal
 
 MAX_TERMINALS = 8
-"""Most terminals at once."""
+"""Maximum terminals."""
 PROMPT_QUIET_SECONDS, RUNNING_QUIET_SECONDS, MAX_WAIT_SECONDS = 0.15, 0.6, 5.0
-"""How long nothing more must come: at the shell's prompt, while a program runs; and the longest wait (seconds)."""
+"""Quiet time that ends a wait: at the shell's prompt, and while a program runs; and the maximum wait (seconds)."""
 MIN_SIDE = 2
 
 Message = dict[str, Any]
 
 
 class Terminals:
-    """Every terminal by its name. `changed` guards and tells of all of them."""
+    """Every terminal by its name. `changed` is their common lock and notification."""
 
     def __init__(self, shell: Sequence[str] = SHELL) -> None:
         """`shell` is the program of each terminal."""
@@ -38,9 +38,9 @@ class Terminals:
         self._interrupts = 0
 
     def type(self, call: Message) -> Message:
-        """Type text, wait until what came of it rests, and tell what the terminal shows; empty text only looks.
+        """Type text, wait until the output rests, and return the terminal's text. Empty text only reads.
 
-        A shell that has ended is started anew.
+        An ended shell is restarted.
         """
         terminal = self._open(call["session"])
         if call["text"]:
@@ -54,7 +54,7 @@ class Terminals:
         return {}
 
     def read(self, call: Message) -> Message:
-        """What a terminal shows."""
+        """A terminal's text."""
         return {"text": self._find(call["session"]).text()}
 
     def list(self, call: Message) -> Message:
@@ -68,8 +68,8 @@ class Terminals:
             }
 
     def complete(self, call: Message) -> Message:
-        """What bash would complete a command line with, where that terminal's shell stands; the home folder without a
-        terminal or before it begins. Not offered where the shells are another machine's. Changes no terminal."""
+        """Bash's completions of a command line in the folder of that terminal's shell. Uses the home folder without a
+        terminal or before it starts. Not offered if the shells are another machine's. Changes no terminal."""
         if not self._has_bash:
             return {"offered": False, "start": 0, "options": [], "more": False}
         with self._changed:
@@ -79,7 +79,7 @@ class Terminals:
         return {"offered": True, "start": found.start, "options": list(found.options), "more": found.more}
 
     def resize(self, call: Message) -> Message:
-        """Give a terminal another size; it begins where there is none of that name."""
+        """Resize a terminal; starts it if there is none of that name."""
         columns, rows = call["columns"], call["rows"]
         if not (MIN_SIDE <= columns <= MAX_COLUMNS and MIN_SIDE <= rows <= MAX_ROWS):
             raise ActionFailed("bad_size", f"a terminal has {MAX_COLUMNS} columns and {MAX_ROWS} rows at most")
@@ -87,7 +87,7 @@ class Terminals:
         return {}
 
     def close(self, call: Message) -> Message:
-        """End a terminal and what runs in it."""
+        """Close a terminal and end its programs."""
         terminal = self._find(call["session"])
         with self._changed:
             self._terminals.pop(terminal.name, None)
@@ -96,15 +96,15 @@ class Terminals:
         return {}
 
     def hurry(self, call: Message) -> Message:
-        """Cut a running wait for rest short."""
+        """Interrupt a running wait for rest."""
         with self._changed:
             self._interrupts += 1
             self._changed.notify_all()
         return {}
 
     def poll(self, call: Message) -> Message:
-        """What came after these offsets, waiting at most so many seconds for something; a terminal without an offset
-        is shown whole, one that has gone has no rows."""
+        """Output after these offsets. Waits at most `wait` seconds for some. A terminal without an offset is returned
+        whole; a closed one has no rows."""
         offsets: dict[str, int] = call["offsets"]
         with self._changed:
             self._changed.wait_for(lambda: self._has_changed(offsets), call["wait"])
@@ -123,7 +123,7 @@ class Terminals:
         return {"session": terminal.name, "data": base64.b64encode(data).decode(), "end": end, **size}
 
     def _open(self, name: str) -> Terminal:
-        """The terminal of this name, made where there is none that runs. Raises ActionFailed."""
+        """The terminal with this name, started if none runs. Raises ActionFailed."""
         with self._changed:
             found = self._terminals.get(name)
             if found is not None and found.status is None:
@@ -142,7 +142,7 @@ class Terminals:
         return found
 
     def _wait_quiet(self, terminal: Terminal, since: float) -> None:
-        """Until nothing more comes, or too long; `since` is when something was typed."""
+        """Wait until output stops, with a time limit; `since` is when something was typed."""
         ends = time.monotonic() + MAX_WAIT_SECONDS
         with self._changed:
             interrupts = self._interrupts
@@ -161,7 +161,7 @@ def main() -> None:
 
 
 def serve(descriptor: int, terminals: Terminals) -> None:
-    """Do the guest's calls until it closes its end."""
+    """Execute the guest's calls until it closes its end."""
     operations = ("type", "write", "read", "list", "resize", "close", "complete", "hurry", "poll")
     serve_calls(descriptor, {name: getattr(terminals, name) for name in operations})
 

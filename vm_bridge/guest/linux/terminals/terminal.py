@@ -1,4 +1,4 @@
-"""One interactive terminal: a shell on a pseudo-terminal, its output as it came and as it looks."""
+"""One interactive terminal: a shell on a pseudo-terminal, its raw output and its screen."""
 
 import fcntl
 import os
@@ -19,21 +19,22 @@ from vm_bridge.guest.linux.terminals.completion import folder_of
 from vm_bridge.guest.linux.terminals.screen import TerminalScreen, render_screen, screen_text
 
 SHELL = ("env", "--default-signal", "setsid", "--ctty", "bash")
-"""What a platform started in the background ignores, Ctrl-C first of all, its terminals must not."""
+"""Resets signals: a platform started in the background ignores some, Ctrl-C first of all, but its terminals must not.
+"""
 COLUMNS, ROWS = 100, 30
 OUTPUT_BUFFER_BYTES = 256 * 1024
-"""Output kept for viewers (bytes); who lags further behind gets the screen as it is."""
+"""Output kept for viewers (bytes). A viewer further behind gets the current screen."""
 MAX_OBSERVATION = 4_000
-"""Longest text of an observation (characters): a screen, and some of what scrolled off it."""
+"""Maximum text of an observation (characters): a screen, and some scrollback."""
 CHUNK = 16 * 1024
 CLOSE_SECONDS = 2.0
-"""How long a shell may take to end what it runs, before it is killed."""
+"""Time for a shell to end its programs before it is killed."""
 WRITE_SECONDS = 5.0
-"""Longest a program may leave what is typed unread."""
+"""Maximum time that a program may leave input unread."""
 
 
 class Terminal:
-    """Made with its shell running. `changed` is notified, and must be held to read, whenever something came."""
+    """Starts its shell on construction. `changed` is notified on every output, and must be held to read."""
 
     def __init__(self, name: str, changed: threading.Condition, shell: Sequence[str] = SHELL) -> None:
         self.name = name
@@ -44,7 +45,7 @@ class Terminal:
         self._stream = pyte.ByteStream(self._screen)
         self._output = bytearray()
         self.end = 0
-        """How much output there has been (bytes); grows when the size changes too."""
+        """Total output so far (bytes); also grows on a resize."""
         self.last_output_at = time.monotonic()
         self.status: int | None = None
         """The shell's exit status once it has ended."""
@@ -72,7 +73,7 @@ class Terminal:
 
     @property
     def idle(self) -> bool:
-        """Whether the shell itself waits at its prompt, no program before it; another program's prompt is not known."""
+        """Whether the shell itself waits at its prompt. The prompt of another program is unknown."""
         try:
             return self._prompt_known and os.tcgetpgrp(self._master) == self._shell.pid
         except OSError:
@@ -80,7 +81,7 @@ class Terminal:
 
     @property
     def folder(self) -> Path:
-        """The present folder of the program in the foreground, or else of the shell."""
+        """The current folder of the foreground program, or else of the shell."""
         home = Path.home()
         try:
             foreground = os.tcgetpgrp(self._master)
@@ -89,7 +90,7 @@ class Terminal:
         return folder_of(foreground, folder_of(self._shell.pid, home))
 
     def write(self, text: str) -> None:
-        """Type. Raises ActionFailed when the program in the foreground takes nothing, or the shell has ended."""
+        """Type text. Raises ActionFailed if the foreground program reads nothing, or the shell has ended."""
         data = text.replace("\r\n", "\r").replace("\n", "\r").encode("utf-8", "replace")
         ends = time.monotonic() + WRITE_SECONDS
         while data:
@@ -103,13 +104,13 @@ class Terminal:
                 raise ActionFailed("ended", f"the shell of the terminal {self.name} has ended") from error
 
     def text(self) -> str:
-        """What it shows, with what scrolled away as far as it fits."""
+        """The screen's text, with as much scrollback as fits."""
         with self._changed:
             text = screen_text(self._screen, most=MAX_OBSERVATION)
             return text if self.status is None else f"{text}\n[the shell ended with status {self.status}]"
 
     def since(self, offset: int | None) -> tuple[bytes, int]:
-        """The output after an offset and where it ends; the whole screen where that is not to be had any more.
+        """The output after an offset, and its end offset; the whole screen if that output is no longer stored.
 
         `changed` must be held.
         """
@@ -119,7 +120,7 @@ class Terminal:
         return bytes(self._output[len(self._output) - missed :]), self.end
 
     def resize(self, columns: int, rows: int) -> None:
-        """Give it another size."""
+        """Resize it."""
         with self._changed:
             self._set_size(columns, rows)
             self._screen.resize(rows, columns)
@@ -139,7 +140,7 @@ class Terminal:
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def _read(self) -> None:
-        """Until the last program has let go of the terminal, or the shell has ended."""
+        """Read until the last program has closed the terminal, or the shell has ended."""
         os.set_blocking(self._master, True)
         with suppress(OSError):
             while data := os.read(self._master, CHUNK):
@@ -152,7 +153,7 @@ class Terminal:
             self._note(b"", always=True)
 
     def _note(self, data: bytes, *, always: bool = False) -> None:
-        if always:  # viewers must look again even though no output came
+        if always:  # viewers must redraw even without output
             self._output.clear()
             self.end += 1
         self._output += data
