@@ -1,19 +1,26 @@
 """Errors of machines.
 
-BridgeError                 every error of this package; `code` is stable ├── MachineGone             the machine died,
-hung or was reclaimed ├── StaleLease              another holder has a higher fencing token, or the lease ended ├──
-UnsupportedAction       this machine cannot do that kind of action ├── InvalidAction           the action cannot be done
-as it stands (off the screen, too long) ├── CannotRestore           an earlier state could not be restored; nothing
-changed ├── CommandConflict         a command_id was resent with another body ├── OutcomeUnknown          a crash left
-open whether the act happened ├── NoMachine               nothing free within the wait │   ├── SandboxUnavailable  this
-host cannot sandbox it, and running without a sandbox was not allowed │   └── ApplicationMissing  this host lacks an
-application that the image is made of ├── UnknownClaim            this request for a machine is unknown or expired ├──
-UnknownHost             no such host ├── UnknownTask             no such suite or task ├── UnsupportedTask         a
-task's file needs something unsupported; nothing changed ├── VerifierFailed          a task's verifier itself failed:
-the task's outcome is unknown ├── UnknownBlob             the bytes of a picture are no longer kept ├── UnknownRecording
-no such recording, or it was deleted to free space ├── InvalidOffer            a viewer's WebRTC offer cannot be
-answered ├── TicketRefused           a stream ticket is forged, expired, used or bound to something else └──
-BridgeUnavailable       the bridge did not answer in time
+BridgeError                 every error of this package; `code` is stable
+├── MachineGone             the machine died, hung or was reclaimed
+├── StaleLease              another holder has a higher fencing token, or the lease ended
+├── UnsupportedAction       this machine cannot do that kind of action
+├── InvalidAction           the action cannot be done as it is (off the screen, too long)
+├── CannotRestore           an earlier state could not be restored; nothing changed
+├── CommandConflict         a command_id was resent with another body
+├── OutcomeUnknown          a crash left open whether the act happened
+├── NoMachine               nothing free within the wait
+│   ├── SandboxUnavailable  this host cannot sandbox it, and running without a sandbox was not allowed
+│   └── ApplicationMissing  this host lacks an application that the image is made of
+├── UnknownClaim            this request for a machine is unknown or expired
+├── UnknownHost             no such host
+├── UnknownTask             no such suite or task
+├── UnsupportedTask         a task's file needs something unsupported; nothing changed
+├── VerifierFailed          a task's verifier itself failed: the task's outcome is unknown
+├── UnknownBlob             the bytes of a picture are no longer kept
+├── UnknownRecording        no such recording, or it was deleted to free space
+├── InvalidOffer            a viewer's WebRTC offer cannot be answered
+├── TicketRefused           a stream ticket is forged, expired, used or bound to something else
+└── BridgeUnavailable       the bridge did not answer in time
 """
 
 from typing import ClassVar

@@ -28,7 +28,7 @@ for all hosts, as in earlier versions."""
 
 
 class QueuePosition(FrozenModel):
-    """A place in the queue. It is kept for ten seconds after each status call."""
+    """A place in the queue. It is kept for ten seconds after each claim or status call of its request."""
 
     request_id: str
     image: str
@@ -73,7 +73,7 @@ class MachineInfo(FrozenModel):
     """CPU use in cores, between the host's last two measurements."""
     memory_bytes: int | None = None
     thumbnail: str | None = None
-    """Path on its host of a small JPEG. The host's key is needed."""
+    """URL of a small JPEG on its host. The host's key is needed."""
 
 
 class HostInfo(FrozenModel):

@@ -1,4 +1,4 @@
-"""Agreement of two people: on the actions, step by step, and on the verdict."""
+"""Agreement of two people: on the actions, step by step, and on the labels that they give."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence

@@ -72,7 +72,7 @@ class ElementWatcher:
 
     Args:
         open_finder: Creates the finder on the thread that uses it. Raises RecorderError or OSError if the desktop has
-        no accessibility.
+            no accessibility.
     """
 
     def __init__(self, open_finder: Callable[[], ElementFinder]) -> None:

@@ -15,7 +15,7 @@ from .sessions import FRAMES, Session
 
 ROW, IMAGES = "session.json", "images"
 CONSENT_TO_LEVELS = 3
-"""The first consent text that states that loudness is uploaded."""
+"""The first version of the consent text that states that loudness is uploaded."""
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """Modification time of every file in the zip."""
 

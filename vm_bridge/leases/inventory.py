@@ -98,7 +98,7 @@ class HostInventory:
         await self.scripts.run("quit", self.host, reason)
 
     async def work(self, timeout_seconds: float) -> tuple[HostJob, ...]:
-        """What there is to do, waiting at most `patience` seconds for the first of it."""
+        """What there is to do, waiting at most `timeout_seconds` for the first of it."""
         key = f"{KEY_PREFIX}work:{self.host}"
         first = await self.redis.blpop([key], timeout=timeout_seconds)
         if first is None:

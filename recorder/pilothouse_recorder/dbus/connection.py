@@ -23,8 +23,8 @@ Handler = Callable[[Message], tuple[str, tuple[Any, ...]] | None]
 
 
 class DBusError(OSError):
-    """The bus or another program returned an error or broke the protocol. `name` is the error's name, empty if it has
-    none.
+    """The bus or another program is missing, returned an error, did not reply in time, or broke the protocol. `name` is
+    the error's name, empty if it has none.
     """
 
     def __init__(self, message: str, name: str = "") -> None:

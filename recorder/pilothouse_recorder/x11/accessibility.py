@@ -161,7 +161,7 @@ class AccessibilityFinder:
         return self._programs.get(pid, "")
 
     def _find_window(self, program: str, x: int, y: int, deadline_ns: int) -> Place | None:
-        """The window of a program at a point. Tries the active window first."""
+        """The window of a program at a point, preferably the active one."""
         found = None
         for place in self._children((program, ROOT), deadline_ns):
             left, top, width, height = self._ask(place, COMPONENT, "GetExtents", deadline_ns, "u", ON_SCREEN)

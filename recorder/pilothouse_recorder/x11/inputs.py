@@ -19,7 +19,7 @@ EVENT_BYTES = 32
 WITHOUT_MOVING = (X.NotifyGrab, X.NotifyUngrab)
 """Modes of focus events during a grab: it takes the keyboard for a moment, and the focus stays."""
 BY_POINTER = (X.NotifyPointer, X.NotifyDetailNone)
-"""Details of redundant focus events. The root window gets them when keys follow the pointer."""
+"""Details of redundant focus events: if keys follow the pointer, the root window gets an event that says so."""
 MODE_AT = 8
 """Offset of the mode in a focus event."""
 START_SECONDS = 10.0
