@@ -281,7 +281,7 @@ class AuditOut(FrozenModel):
     subject: str
     """As `kind:id`."""
     subject_name: str
-    """The display name of the person whom the entry is about; empty for other subjects."""
+    """The user name of the person whom the entry is about; empty for other subjects."""
     details: str
     """As JSON."""
 

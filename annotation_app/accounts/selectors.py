@@ -71,7 +71,7 @@ def user_of(request: HttpRequest) -> User:
 
 
 def session_user(key: str) -> User | None:
-    """The person who is signed in with this session now; None if the session has ended."""
+    """The person who is signed in with this session now; None if it has ended or the person may not sign in."""
     request = HttpRequest()
     request.session = import_module(settings.SESSION_ENGINE).SessionStore(key)
     user = get_user(request)

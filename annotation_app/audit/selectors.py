@@ -47,8 +47,7 @@ def entries_page(*, words: str = "", **filters: Unpack[EntryFilters]) -> tuple[l
     """Matching entries, newest first, below `before`; and the cursor of the next page.
 
     A text search covers at most `SEARCHED_ENTRIES` entries at once. A page may have few entries or none, and still have
-    a
-    next page.
+    a next page.
     """
     found = entries_matching(**filters)
     unsearched: int | None = None

@@ -40,7 +40,7 @@ def source_context(kind: SourceKind, name: str = "") -> Iterator[None]:
 
 
 def part_source(part: Part) -> str:
-    """The source for a part's work. If a command is running, it is that command."""
+    """The source for a part's work. For the part `command` it names the running command, if there is one."""
     running = current_source()
     return running if part == "command" and running.startswith("command:") else _joined("part", part)
 

@@ -71,7 +71,7 @@ def entries_matching(query: Query) -> QuerySet[Entry]:
 
 
 def _visible() -> Q:
-    """The entries that can be found: without practice, work of removed people, and withdrawn work.
+    """The entries that can be found: without practice, withdrawn work, and work of people whose work was removed.
 
     All of these are few, and mostly none. Filtering by their ids avoids joining the tables of the results.
     """

@@ -64,8 +64,8 @@ def states_of_need(
 
 @router.get("/episodes/{uuid:episode_id}/trajectory", response=Trajectory, auth=TOKEN_OR_SESSION_AUTH)
 def episode_trajectory(request: HttpRequest, episode_id: UUID) -> Trajectory:
-    """Every step with the proposals made for it. Callers who may be assigned the task do not get its reference
-    answer."""
+    """Every step with the proposals made for it. Callers who may not see all work, such as annotators, do not get the
+    task's reference answer."""
     user = user_of(request)
     selectors.episode_of(user=user, episode_id=episode_id)
     whole = trajectories.episode_trajectory(episode_id=episode_id)

@@ -59,16 +59,15 @@ class Review(models.TextChoices):
 OPEN_STATUSES = ("warming", "running", "paused", "failed")
 """Statuses in which the task still belongs to its annotator. A failed episode waits until the annotator leaves it."""
 UNCATALOGUED = models.Q(status__in=("finished", "left")) & ~models.Q(catalogued=models.F("version"))
-"""An ended episode whose catalogue entry is out of date. A partial index holds only these, so it stays small."""
+"""An ended episode whose catalogue entry is missing or out of date. A partial index holds only these episodes."""
 
 
 class Episode(models.Model):
     """One attempt at a task. `version` rises by one with every durable event.
 
     `runner`, `runner_token` and `runner_until` are the lease of the process that drives it. `attended` is true when
-    that
-    process holds the annotator's socket. A writer with another token is refused. `machine` is the bridge's lease, so
-    that any process can take the machine over.
+    that process holds the annotator's socket. A writer with another token is refused. `machine` is the bridge's lease,
+    so that any process can take the machine over.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

@@ -30,9 +30,9 @@ def run_register(*, user: User, registration: RunRegistration) -> RegisteredRun:
     Raises:
         Forbidden: The person is not an admin.
         NotFound: There is no such run, or it has not finished.
-        Invalid: It had several policies (`other_policy`), no model (`not_a_model`), a policy with a harness that
-            a revision alone does not have (`with_harness`), or the revision is new and its server is missing
-            (`server_missing`).
+        Invalid: Its attempts are not of exactly one policy (`other_policy`), it had no model (`not_a_model`), its
+            policy had a harness that a revision alone does not have (`with_harness`), or the revision is new and its
+            server is missing (`server_missing`).
     """
     policies_admin_check(user)
     result = run_result(user=user, run=registration.run)

@@ -24,7 +24,7 @@ def feed_list(
     ready_since: datetime | None = None,
     after: ShortText | None = None,
 ) -> FeedPage:
-    """Trajectories that became ready since the cursor, oldest first."""
+    """Trajectories that became ready at or after `ready_since`, oldest first."""
     return selectors.feed_page(user=user_of(request), query=query, ready_since=ready_since, after=after)
 
 

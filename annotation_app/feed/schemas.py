@@ -17,8 +17,7 @@ class FeedPage(FrozenModel):
     """A page, oldest first; `next` is the cursor of the following page in this round, if any.
 
     No trajectory that became ready before `settled` will still be added, so the next round begins there. Trajectories
-    that
-    became ready after it are delivered again.
+    that became ready after it are delivered again.
     """
 
     items: tuple[FeedItem, ...]

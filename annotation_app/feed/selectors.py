@@ -49,8 +49,8 @@ def feed_page(*, user: User, query: Query, ready_since: datetime | None, after: 
 
 
 def trajectory_archive_write(*, user: User, episode_id: UUID) -> Path:
-    """Write a finished trajectory as a folder of its own in the canonical format. The caller removes it after sending.
-    Raises Forbidden, NotFound, and Conflict if one of its pictures is lost."""
+    """Write a finished trajectory as a folder of its own in the canonical format. `trajectory_archive_stream` removes
+    it after sending. Raises Forbidden, NotFound, and Conflict if one of its pictures is lost."""
     exporter_check(user)
     known = entries_matching(Query()).filter(pk=episode_id, episode__status="finished")
     entry = known.select_related("episode", "pool").first()

@@ -101,7 +101,7 @@ def missing_images(hosts: Iterable[HostInfo], *, waiting: bool = False) -> tuple
 
 def hosts_now(*, within: float) -> tuple[HostInfo, ...]:
     """The machine hosts, for checks of the platform itself. Raises Conflict when the bridge does not answer, and
-    TimeoutError when it takes longer than the timeout."""
+    TimeoutError when it takes longer than `within` seconds."""
 
     async def soon(fleet: FleetClient) -> tuple[HostInfo, ...]:
         async with asyncio.timeout(within):
@@ -241,7 +241,7 @@ async def _get_machine(fleet: FleetClient, machine_id: str) -> MachineInfo:
 
 
 def _notify_annotator(session: str | None, reason: str) -> None:
-    """Notify the annotator of the episode that had the machine."""
+    """Tell the annotator of the episode that had the machine why it is gone."""
     try:
         episode = Episode.objects.select_related("annotator").filter(pk=UUID(session or "")).first()
     except ValueError:

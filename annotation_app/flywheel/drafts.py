@@ -33,7 +33,7 @@ class PoolFacts(FrozenModel):
 
     name: str
     policy: str = ""
-    """The active revision's checkpoint, if it is a trainable model."""
+    """Policy of the active revision, if that is a trainable model; the next three fields are also of that revision."""
     dialect: str = ""
     checkpoint: str = ""
     server: str = ""
@@ -52,7 +52,7 @@ class RecipeDraft(FrozenModel):
     name: str
     recipe: JsonObject
     seeds: int
-    """Attempts at each gate task."""
+    """Seeds of each gate task."""
     missing: tuple[Missing, ...]
 
 

@@ -87,8 +87,7 @@ def _program_environment(recipe: Recipe, pool: Any) -> dict[str, str]:
     """Environment variables of the programs, so that secrets are in no process list.
 
     The API key is included only if it belongs to every server that the cycle uses. Judges' keys and secrets are those
-    of
-    the pool that is played.
+    of the pool that is played.
     """
     play, played = recipe.rl.play if recipe.rl else None, played_pool(recipe, pool)
     keys = {api_key_for(url) for url in (recipe.server, recipe.serving.url if recipe.serving else "") if url}

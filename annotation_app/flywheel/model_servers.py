@@ -85,8 +85,8 @@ def serve_weights(
 
 
 def weights_load(programs: ProgramRunner, url: str, checkpoint: Path, version: str, *, log: Path) -> None:
-    """Load these weights into a running server. The bundled policy's server starts with them again. Raises
-    ServingUnavailable, ServingRefused, WeightsMissing, OSError."""
+    """Load these weights into a running server. The bundled policy's server also loads them when it is next started.
+    Raises ServingUnavailable, ServingRefused, WeightsMissing, OSError."""
     if not checkpoint.is_dir():
         raise WeightsMissing(f"There are no weights at {checkpoint}.")
     words = ["--weights", str(checkpoint), "--version", version, "--within", str(STARTUP_TIMEOUT_SECONDS)]

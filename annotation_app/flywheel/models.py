@@ -144,7 +144,7 @@ class Played(models.Model):
 
 
 class Checkpoint(models.Model):
-    """Weights that a cycle trained. `begun_with` is their parent, `revision` the name under which they are served."""
+    """Weights that a cycle trained. `begun_with` is the path of their start, `revision` is what they serve as."""
 
     turn = models.ForeignKey(Turn, on_delete=models.PROTECT, related_name="checkpoints")
     phase = models.CharField(max_length=5)

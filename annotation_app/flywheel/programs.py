@@ -1,4 +1,6 @@
-"""The programs of a cycle: the trainer, rollouts, the policy server. They end with the process that started them.
+"""The programs of a cycle: the trainer, rollouts, model servers and their reloads.
+
+They end with the process that started them.
 
 Only one process runs a cycle at a time. Each program inherits the lock on the cycle's folder. So a worker that takes
 the cycle over never starts while programs of its predecessor are running.
@@ -112,7 +114,7 @@ class ProgramRunner:
 
 
 def last_line(log: Path) -> str:
-    """The last line of the program's standard output, from this log."""
+    """The last line of the standard output of the program with this log."""
     stdout = log.with_suffix(".out").read_text(errors="replace").strip()
     return stdout.splitlines()[-1] if stdout else ""
 

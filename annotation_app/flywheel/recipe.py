@@ -110,8 +110,9 @@ class LikelihoodTraining(FrozenModel):
 
 
 class PreferenceTraining(FrozenModel):
-    """Preference training: executed actions against the candidates that people corrected or marked. It starts from the
-    weights of imitation, and learns from trajectories that may be imitated."""
+    """Preference training: executed actions are preferred to the candidates that people corrected, and ranked above or
+    below the candidates that they marked. It starts from the weights of imitation, and learns from trajectories that
+    may be imitated."""
 
     algorithm: Literal["dpo", "kto"] = "dpo"
     """`dpo` compares two replies at one step; `kto` treats each reply as good or bad."""

@@ -18,7 +18,7 @@ from protocol.training.inbox import REASONS_FILE, REJECTED_FOLDER, SHORTAGE_FILE
 from protocol.trajectory.tasks import kind_level
 
 TRAINER_TIMEOUT_SECONDS = 30 * 86_400
-"""Seconds that the trainer waits for attempts. The player ends the trainer itself when none will come."""
+"""Seconds that the trainer waits for attempts. The player knows whether any will come; its failure ends the trainer."""
 
 
 @dataclass(frozen=True)

@@ -240,11 +240,11 @@ class StoredMachine(FrozenModel):
     record: bool
     speculation: bool
     mcp_servers: McpServers
-    """The pool's settings when the episode began."""
+    """The pool's MCP servers when the episode began."""
 
 
 def machine_of(*, episode_id: UUID) -> StoredMachine:
-    """The stored machine of an episode; None when it has ended. Raises Episode.DoesNotExist."""
+    """The stored machine of an episode, without a lease if it has ended. Raises Episode.DoesNotExist."""
     episode = Episode.objects.select_related("task__pool", "annotator").get(pk=episode_id)
     return StoredMachine(
         image=episode.task.pool.image,

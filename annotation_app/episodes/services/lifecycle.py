@@ -42,7 +42,7 @@ ASSIGNMENT_STATE_WHEN_LEFT: dict[str, AssignmentState] = {
     "broken": AssignmentState.BROKEN,
     "": AssignmentState.RELEASED,
 }
-"""How an assignment ends, by the outcome of its episode."""
+"""How an assignment ends when its episode was left, by the outcome of the episode."""
 
 
 _person_lock = CompiledQuery(

@@ -24,7 +24,7 @@ from annotation_app.promotions.services import sampling_change
 from annotation_app.tasks.models import Pool, Sampling, Task
 
 MAX_UNEXPECTED_ERRORS = 3
-"""How many unexpected errors a stage may have before the cycle fails. By then, temporary faults have passed, while a
+"""Number of unexpected errors in a stage at which the cycle fails. By then, temporary faults have passed, while a
 defect recurs each time."""
 UNEXPECTED_ERROR_CODE, TIMEOUT_CODE = "unforeseen", "too_long"
 

@@ -37,7 +37,7 @@ from annotation_app.flywheel.services.turn_files import file_write, turn_folder
 from annotation_app.tasks.models import Pool
 
 CRITIC_FOLDER = "critic"
-"""The file of the critic in a checkpoint that PPO made."""
+"""The folder of the critic in a checkpoint that PPO made."""
 
 
 def mix(turn: Turn) -> dict[str, Any]:

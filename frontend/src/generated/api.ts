@@ -2109,8 +2109,7 @@ export interface FeedItem {
  * A page, oldest first; `next` is the cursor of the following page in this round, if any.
  *
  * No trajectory that became ready before `settled` will still be added, so the next round begins there. Trajectories
- * that
- * became ready after it are delivered again.
+ * that became ready after it are delivered again.
  */
 export interface FeedPage {
   items: FeedItem[];
@@ -3547,8 +3546,9 @@ export interface PeopleTime {
   gain_per_hour: number | null;
 }
 /**
- * Preference training: executed actions against the candidates that people corrected or marked. It starts from the
- * weights of imitation, and learns from trajectories that may be imitated.
+ * Preference training: executed actions are preferred to the candidates that people corrected, and ranked above or
+ * below the candidates that they marked. It starts from the weights of imitation, and learns from trajectories that
+ * may be imitated.
  */
 export interface PreferenceTraining {
   algorithm: "dpo" | "kto";
