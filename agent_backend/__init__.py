@@ -1,1 +1,1 @@
-"""The service layer: one episode's loop, and the policies that propose in it."""
+"""The service layer: the loop of one episode, and the policies that propose actions in it."""

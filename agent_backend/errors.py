@@ -1,16 +1,15 @@
-"""What can go wrong in the service layer.
+"""Errors of the service layer.
 
 AgentError                  every error of this package; `code` is stable
 ├── CommandRejected          a command cannot be taken now (stale_accept, unknown_proposal, not_running, …)
 ├── PolicyError             the policy gave nothing usable
 │   ├── PolicyUnavailable   no answer in time, refused connection, or the circuit is open
 │   └── PolicyRejected      the server refused the request
-│       ├── PolicyMisconfigured  every request of this policy: its key, credit, address or model's name is wrong
-│       ├── ContinuationUnsupported  its server cannot continue a half-written reply
-│       └── BudgetSpent     asking would cost more than is left of the pool's budget
-├── EpisodeFenced           another process drives this episode now
-├── WebAppRejected             the web app refused what a simulated annotator asked; `code` is the app's
-└── WebAppUnavailable              the web app does not answer, or opens a desk no more
+│ ├── PolicyMisconfigured every request fails: the key, credit, address or model's name is wrong │ ├──
+ContinuationUnsupported its server cannot continue a half-written reply │ └── BudgetSpent the request would cost more
+than is left of the pool's budget ├── EpisodeFenced another process drives this episode now ├── WebAppRejected the web
+app refused a simulated annotator's request; `code` is the app's └── WebAppUnavailable the web app does not answer, or
+cannot open an episode's socket
 """
 
 
@@ -33,7 +32,7 @@ class PolicyError(AgentError):
 
 
 class PolicyUnavailable(PolicyError):
-    """`parse_retry_after` is for how long the server asked to be left alone (seconds)."""
+    """`retry_after` is the delay that the server asked for (seconds)."""
 
     code = "policy_unavailable"
 

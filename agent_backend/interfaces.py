@@ -1,4 +1,4 @@
-"""What the runner needs from outside: a store, a policy, a way to tell people."""
+"""The interfaces that the runner needs: a store, a policy, and a way to publish to viewers."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
@@ -67,11 +67,11 @@ EpisodeCommand = (
     | SkipSettle
     | PassControl
 )
-"""What a runner takes; pings and the control lease are the socket's own business."""
+"""The commands that a runner accepts. The socket itself handles pings and the control lease."""
 
 
 class Intent(FrozenModel):
-    """What is about to be done; stored before the act, completed by its step."""
+    """A pending action: stored before it is executed, completed by its step."""
 
     command_id: str
     index: int
@@ -84,17 +84,17 @@ class Intent(FrozenModel):
     action: Action
     started_at: datetime
     acted_by: str | None = None
-    """See `Step.acted_by`; known to the store alone."""
+    """See `Step.acted_by`; only the store reads it."""
     decide_ms: float | None = None
     snapshot: MachineSnapshot | None = None
-    """The machine as it was before the act, where it can go back to that; known once the act is done."""
+    """A snapshot of the machine from before the action, if it can restore one; known once the action is done."""
     batch: BatchPosition | None = None
     further_actions: tuple[Action, ...] = ()
-    """What the same reply says to do after it, as far as it was decided on."""
+    """The later actions of the same reply that were accepted."""
 
     @property
     def pending_act(self) -> PendingAct:
-        """The intent as viewers are told of it."""
+        """The intent in the form that viewers receive."""
         return PendingAct(
             command_id=self.command_id,
             action=self.action,
@@ -105,7 +105,7 @@ class Intent(FrozenModel):
 
 
 class CommandRecord(FrozenModel):
-    """A command that was taken, the digest of its body, and what the person said with it."""
+    """An accepted command, the digest of its body, and the person's message."""
 
     command_id: str
     digest: str
@@ -115,20 +115,20 @@ class CommandRecord(FrozenModel):
 class EpisodeStore(Protocol):
     """Durable state of one episode. Every writer checks the runner's fencing token and raises EpisodeFenced.
 
-    A writer stores, raises the version by one, and returns the event that says so, which the store has
-    also published after commit; `apply_event(old snapshot, event) == new snapshot` holds for each.
+    A writer stores, raises the version by one, and returns the event of the change, which the store has also published
+    after commit; `apply_event(old snapshot, event) == new snapshot` holds for each.
     """
 
     async def load(self) -> EpisodeState:
-        """The snapshot, with a pending intent if a crash left one."""
+        """Load the snapshot, with a pending intent if a crash left one."""
         ...
 
     async def branch_steps(self) -> tuple[Step, ...]:
-        """The steps of the earlier episode that are done again before this one begins; none where it is no branch."""
+        """The steps of the earlier episode to replay before this one begins; none if it is not a branch."""
         ...
 
     async def branch_blob(self, ref: BlobRef) -> bytes:
-        """Bytes that the earlier episode keeps. Raises KeyError for others."""
+        """A blob of the earlier episode. Raises KeyError for others."""
         ...
 
     async def pending_intent(self) -> Intent | None:
@@ -136,20 +136,20 @@ class EpisodeStore(Protocol):
         ...
 
     async def past_intent(self, command_id: str) -> Intent | None:
-        """The intent of an act taken before, whether its step is known or not."""
+        """The intent of an earlier action, whether its step is known or not."""
         ...
 
     async def check_fence(self) -> None:
-        """Nothing, while this runner may act: asked before it acts without a write. Raises EpisodeFenced."""
+        """Raises EpisodeFenced if another runner has taken over. Called before an action that needs no write."""
         ...
 
     async def find_command(self, command_id: str) -> CommandRecord | None:
-        """The record of a command taken before."""
+        """The record of an earlier accepted command."""
         ...
 
     async def record_command(self, command_id: str, digest: str, note: str = "") -> None:
-        """Remember a command that is not an act (acts are remembered by their intent); `note` is what the
-        person said with it: why they leave, what they need help with."""
+        """Store a command that is not an action (the intent records actions). `note` is the person's message: why they
+        leave, what they need help with."""
         ...
 
     async def save_blob(self, ref: BlobRef, data: bytes) -> None:
@@ -175,42 +175,42 @@ class EpisodeStore(Protocol):
         """Store the result and clear intent and offers → step.added.
 
         Args:
-            done: The step's own intent with the snapshot that the act brought, for `past_intent`.
+            done: The step's own intent with the action's snapshot, for `past_intent`.
             blobs: Pictures and files that the step refers to and that were not saved yet, as by `save_blob`; all of
                 it is stored, or nothing.
             next_intent: The next action of the same reply, stored at the same time as the pending intent. Raises
-                CommandRejected where it may not begin; then nothing was stored.
+            CommandRejected if it may not begin; then nothing was stored.
         """
         ...
 
     async def undo_step(self, index: int, observation: Observation) -> DurableEvent:
-        """Note that the step of this index was taken back, and what the machine shows since; close the offers
-        → step.undone. The step itself stays."""
+        """Mark the step of this index as undone, with the machine's current observation, and close the proposals →
+        step.undone. The step itself stays."""
         ...
 
     async def write_thought(self, index: int, thought: str) -> DurableEvent:
-        """Store the thought that the step of this index owes → thought.written. Raises CommandRejected where it owes
-        none."""
+        """Store the missing thought of the step of this index → thought.written. Raises CommandRejected if none is
+        missing."""
         ...
 
     async def add_proposals(self, proposals: tuple[Proposal, ...], policy: PolicyRef) -> DurableEvent:
-        """Store what was offered at the present step → proposals.ready, which tells of tokens only how many."""
+        """Store the proposals of the current step → proposals.ready, which has only the number of tokens."""
         ...
 
     async def withdraw_proposals(
         self, reason: WithdrawalReason, observation: Observation | None = None
     ) -> DurableEvent:
-        """Void the pending offers, keeping their rows → proposals.withdrawn; the screen to act on is `observation` from
-        now on, where it is given."""
+        """Withdraw the pending proposals, keeping their rows → proposals.withdrawn. If `observation` is given, it
+        becomes the screen to act on."""
         ...
 
     async def mark_proposal(self, proposal_id: str, mark: Mark | None) -> DurableEvent:
-        """Judge an offer → proposal.marked."""
+        """Mark a proposal as judged → proposal.marked."""
         ...
 
     async def change(self, event_fields: dict[str, object], command: CommandRecord | None = None) -> DurableEvent:
-        """Change fields of EpisodeChanged (status, observation, autopilot, outcome, verdict, …), and remember the
-        command that asked for it: both or neither is stored."""
+        """Change fields of EpisodeChanged (status, observation, autopilot, outcome, verdict, …), and store the command
+        that requested it: both or neither is stored."""
         ...
 
 
@@ -219,7 +219,7 @@ SaveBlob = Callable[[BlobRef, bytes], Awaitable[None]]
 
 
 async def discard_blob(ref: BlobRef, data: bytes) -> None:
-    """For who does not want to look back."""
+    """Discards the blob."""
 
 
 class Policy(Protocol):
@@ -241,7 +241,7 @@ class Policy(Protocol):
         save_blob: SaveBlob = discard_blob,
     ) -> tuple[Proposal, ...]:
         """Candidates for the next action, of these kinds or calling these tools, merged by equivalence and ranked;
-        `memories` tell of older steps, `partial` hears the texts grow, `keep` stores what was asked.
+        `memories` summarise older steps, `partial` receives the growing texts, `keep` stores the prompt.
 
         Raises PolicyError. Cancelling the task cancels the request.
         """
@@ -250,15 +250,15 @@ class Policy(Protocol):
 
 @runtime_checkable
 class SummarizingPolicy(Protocol):
-    """A policy that condenses what it no longer reads in full into notes for itself."""
+    """A policy that summarises older steps into notes for itself."""
 
     @property
     def writes_memories(self) -> bool:
-        """Whether it writes any."""
+        """Whether it writes notes."""
         ...
 
     def steps_to_summarize(self, steps: tuple[Step, ...], memories: tuple[Memory, ...]) -> tuple[Step, ...]:
-        """The steps the next note is due on; none while there is room."""
+        """The steps that the next note must summarise; none while the prompt has room."""
         ...
 
     async def write_memory(self, task: Task, steps: tuple[Step, ...], memories: tuple[Memory, ...]) -> Memory:
@@ -286,7 +286,7 @@ class ContinuingPolicy(Policy, Protocol):
 
     @property
     def continues_text(self) -> bool:
-        """Whether its server can, as far as is known."""
+        """Whether its server supports this, as far as is known."""
         ...
 
     async def continue_text(
@@ -301,8 +301,8 @@ class ContinuingPolicy(Policy, Protocol):
         memories: tuple[Memory, ...] = (),
         blob: Callable[[BlobRef], Awaitable[bytes]],
     ) -> str:
-        """What it would write after a half-written thought, given what it is given for proposals; empty where it has
-        nothing to add. Raises PolicyError.
+        """The continuation of a half-written thought, from the same inputs as proposals; empty if there is nothing to
+        add. Raises PolicyError.
 
         Cancelling the task cancels the request.
         """
@@ -310,4 +310,4 @@ class ContinuingPolicy(Policy, Protocol):
 
 
 Emit = Callable[[Event], Awaitable[None]]
-"""Tells every viewer something that may be lost (durable events are published by the store)."""
+"""Publishes a message that may be lost to every viewer (the store publishes durable events)."""

@@ -1,4 +1,4 @@
-"""Pictures whose bytes come from elsewhere: few formats, bounded sizes, and one error for all that can be wrong."""
+"""Opens untrusted pictures: few formats, bounded sizes, and one error for every fault."""
 
 import io
 import warnings
@@ -19,7 +19,8 @@ class PictureUnreadable(Exception):
 
 @contextmanager
 def open_picture(data: bytes) -> Iterator[Image.Image]:
-    """A picture to look at or decode. Raises PictureUnreadable, also for what decoding inside the block finds."""
+    """Open a picture for reading or decoding. Raises PictureUnreadable, also for errors of decoding inside the
+    block."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
@@ -36,7 +37,7 @@ def open_picture(data: bytes) -> Iterator[Image.Image]:
 
 
 def describe_picture(data: bytes) -> tuple[str, int, int]:
-    """Media type, width and height of a picture that is there to its end. Raises PictureUnreadable."""
+    """Media type, width and height of a complete picture. Raises PictureUnreadable."""
     with open_picture(data) as image:
         kind = PICTURE_FORMATS.get(image.format or "")
         if kind is None:  # several JPEGs in one file, for example

@@ -1,8 +1,8 @@
 """The nano policy's own attempts at live pages, as a folder: `./pilothouse bench attempts OUT --task click-option …`.
 
 What `trainer.nano clicking` teaches it of its own successes, or, with `--temperature 0`, what it comes to. `--against`
-another such folder, of the same pages with one attempt each, says how many it won anew and lost. Ended at any moment
-and given again it goes on; a folder that is whole is only read. One JSON object is the last line.
+another such folder, of the same pages with one attempt each, reports how many pages it gained and lost. The same
+command resumes an interrupted run; a complete folder is only read. One JSON object is the last line.
 """
 
 import argparse

@@ -2,7 +2,7 @@
 
 PPO on each task, and GRPO beside it on one, from the same start, on the same pages, with as many attempts; or one run
 on all tasks together (`--together grpo`). Attempts are drawn in this process with the weights that `trainer.serve` has,
-and learned from by `trainer ppo` or `trainer grpo` beside it. Ended at any moment and given again it goes on: attempts
+and learned from by `trainer ppo` or `trainer grpo` beside it. The same command resumes an interrupted run: attempts
 that were made are kept, updates that were learned stay, runs that are done are only read. One JSON object is the last
 line.
 """

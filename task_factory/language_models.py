@@ -18,7 +18,7 @@ from agent_backend.policy.samples import Samples
 from protocol.base import FrozenModel
 
 REPLY_TIMEOUTS = RequestTimeouts(token=120.0, total=900.0)
-"""A whole game may be in one reply, and nobody waits at a desk for it."""
+"""A whole game may be in one reply, and no annotator waits for it."""
 API_KEY_VARIABLE = "PILOTHOUSE_POLICY_API_KEY"
 
 
@@ -136,4 +136,4 @@ def prompt_digest(messages: Sequence[Message]) -> str:
 
 
 async def _ignore_samples(_: Samples) -> None:
-    """Nobody reads along."""
+    """Ignores the growing reply."""

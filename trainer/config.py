@@ -1,4 +1,4 @@
-"""What a command is told: typed settings from a JSON file and from words, each with what it means."""
+"""Settings of a command: typed fields from a JSON file and from arguments, each with its meaning."""
 
 import json
 from collections.abc import Mapping, Sequence, Set

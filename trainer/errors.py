@@ -1,4 +1,4 @@
-"""What can go wrong in the trainer.
+"""Errors of the trainer.
 
 TrainerError                every error of this package; `code` is stable
 ├── FolderError             a folder of trajectories cannot be used; nothing of it was

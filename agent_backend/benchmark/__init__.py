@@ -1,1 +1,1 @@
-"""Benchmark runs: attempts of a policy at pinned tasks, what they come to, and how revisions compare."""
+"""Benchmark runs: a policy's attempts at pinned tasks, their results, and comparisons between revisions."""

@@ -3,11 +3,11 @@
     ./pilothouse benchmark games --policy expert
     ./pilothouse benchmark games --seeds 4 \\
         --model-url http://127.0.0.1:8091/v1 --model m --dialect ui_tars_1_5 --revision r1
-    ./pilothouse benchmark lmgame --harness --model-url …    with the screen in words, and a memory
-    ./pilothouse benchmark --manifest .data/benchmarks/games-m-r1/manifest.json …      the tasks of that run again
+    ./pilothouse benchmark lmgame --harness --model-url … with a text description of the screen, and a memory
+    ./pilothouse benchmark --manifest .data/benchmarks/games-m-r1/manifest.json … the tasks of that run again
     ./pilothouse benchmark --leaderboard .data/benchmarks
 
-The same command resumes a run that was interrupted. The policy `expert` is the tasks' own scripts.
+The same command resumes an interrupted run. The policy `expert` is the tasks' own scripts.
 """
 
 import argparse
@@ -114,8 +114,8 @@ def repeat_tasks(arguments: argparse.Namespace, manifest: BenchmarkManifest) -> 
 
 
 async def run_benchmark(arguments: argparse.Namespace) -> tuple[Path, BenchmarkResult]:
-    """Make or resume a run, of which no other command may be at work (`run_active`). Raises AgentError and BridgeError;
-    what was done stays in the folder."""
+    """Make or resume a run. Raises AgentError (`run_active` if another command works on the run) and BridgeError;
+    finished attempts stay in the folder."""
     began = datetime.now(UTC)
     plan = build_plan(arguments)
     async with bridge_client(arguments) as bridge:
@@ -138,7 +138,7 @@ async def run_benchmark(arguments: argparse.Namespace) -> tuple[Path, BenchmarkR
 
 
 def _name_of(plan: RolloutPlan) -> str:
-    """What a benchmark is called: a set of tasks, a suite, or the file or folder of its tasks."""
+    """The name of a benchmark: a set of tasks, a suite, or the file or folder of its tasks."""
     return _set_name(plan.suite, plan.names) or plan.suite or Path(plan.source).name
 
 
@@ -148,7 +148,7 @@ def _set_name(suite: str | None, names: tuple[str, ...]) -> str | None:
 
 
 def build_result(run: Path, manifest: BenchmarkManifest, people: Sequence[Path] | None) -> BenchmarkResult:
-    """What the attempts of a run come to. Raises AgentError."""
+    """The result of a run's attempts. Raises AgentError."""
     attempts = run / ATTEMPTS_FOLDER
     records = read_records(attempts)
     made = {record.task for record in records if record.trajectory is not None}
@@ -169,9 +169,9 @@ def build_result(run: Path, manifest: BenchmarkManifest, people: Sequence[Path] 
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run, or compare runs, and print what came of it. Returns 1 where it could not be done."""
+    """Run, or compare runs, and print the result. Returns 1 if that failed."""
     arguments = parse_arguments(argv)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # who cancels it: machines are given back
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a cancelled run gives its machines back
     try:
         if arguments.leaderboard is not None:
             return _print_leaderboards(arguments)

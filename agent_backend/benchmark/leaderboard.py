@@ -1,4 +1,4 @@
-"""Finished runs of a folder side by side: those over the same tasks and verifiers, the best score first."""
+"""Compares the finished runs of a folder: runs over the same tasks and verifiers, best score first."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -54,12 +54,12 @@ def _leaderboard(runs: list[tuple[Path, BenchmarkResult]]) -> Leaderboard:
 
 
 def _score(result: BenchmarkResult) -> float:
-    """By which runs are ordered: the mean score, else the success rate."""
+    """The sort key of runs: the mean score, else the success rate."""
     return float(_overall(result)["score"] or _overall(result)["success"])
 
 
 def _overall(result: BenchmarkResult) -> dict[str, Any]:
-    """Of all attempts: each task alike for scores, all attempts for the success rate."""
+    """Metrics over all attempts: scores weigh each task equally, the success rate weighs each attempt equally."""
     suites = result.evaluation.suites
     if len(suites) == 1:
         one = suites[0]
@@ -85,7 +85,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def normalise_games(results: Sequence[BenchmarkResult]) -> list[tuple[GameScore, ...]]:
-    """The scores of each run's games; empty for runs that are no set of games.
+    """The scores of each run's games; empty for runs that are not over a set of games.
 
     As in LMGame-Bench's own evaluation, the raw scores of a game map linearly to 1 (the lowest) to 100 (the highest).
     Runs with the harness and runs without it are normalised apart.
@@ -145,13 +145,13 @@ def _row(
 
 
 def _outcomes(run: Path) -> dict[str, bool]:
-    """Which attempts of a run were solved, by their tasks with their seeds; those that say nothing are left out."""
+    """Whether each attempt of a run was solved, by task and seed. Attempts without an outcome are left out."""
     records = read_records(run / ATTEMPTS_FOLDER)
     return {record.task: record.outcome == "success" for record in records if record.outcome in ("success", "failure")}
 
 
 def _against(outcomes: Mapping[str, bool], first: Mapping[str, bool]) -> tuple[Finding, float]:
-    """By the exact sign test on the attempts that only one of two runs solved."""
+    """Compares two runs by the exact sign test on the attempts that only one of them solved."""
     both = outcomes.keys() & first.keys()
     won = sum(outcomes[task] and not first[task] for task in both)
     lost = sum(first[task] and not outcomes[task] for task in both)
@@ -176,7 +176,7 @@ def _how(result: BenchmarkResult) -> str:
 
 
 def render_leaderboards(boards: Sequence[Leaderboard]) -> str:
-    """All of them for people, as plain text."""
+    """All leaderboards as plain text for people."""
     return "\n\n".join(_render(board) for board in boards) or "no finished runs"
 
 

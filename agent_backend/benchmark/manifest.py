@@ -18,7 +18,7 @@ from protocol.trajectory.tasks import Task
 
 MANIFEST_FILE, RESULT_FILE, ATTEMPTS_FOLDER = "manifest.json", "result.json", "attempts"
 POLICY_FIELDS = frozenset({"policy", "sampling", "memory", "harness", "source"})
-"""Of a plan: what may differ between runs of the same benchmark. A source is known by its checksum."""
+"""Fields of a plan that may differ between runs of the same benchmark. A source is identified by its checksum."""
 TASK_SETS = {"lmgame": ("games", ("sokoban", "tetris", "2048", "match3", "platformer", "courtroom"))}
 """Benchmarks that are some tasks of a bundled suite: the suite and their names.
 
@@ -29,19 +29,19 @@ HEAD_FILE = Path(__file__).parents[2] / ".git" / "HEAD"
 
 
 class ManifestMismatch(AgentError):
-    """A run is to be made of other tasks, or in another way, than its manifest says."""
+    """The tasks or settings of a run differ from its manifest."""
 
     code = "manifest_mismatch"
 
 
 class InvalidManifest(AgentError):
-    """A file is no manifest of a run."""
+    """A file is not a manifest of a run."""
 
     code = "invalid_manifest"
 
 
 def make_manifest(name: str, plan: RolloutPlan, tasks: Sequence[Task]) -> BenchmarkManifest:
-    """What is pinned of a run that begins now."""
+    """Pin a run that begins now."""
     return BenchmarkManifest(
         name=name,
         created_at=datetime.now(UTC),
@@ -73,8 +73,8 @@ def read_plan(manifest: BenchmarkManifest) -> RolloutPlan:
 
 
 def pin(run: Path, manifest: BenchmarkManifest) -> BenchmarkManifest:
-    """The manifest of a run: the one it began with, else this one, which is written. Raises InvalidManifest, and
-    ManifestMismatch where the run began in another way."""
+    """The manifest that the run began with. A new run writes this one. Raises InvalidManifest, and ManifestMismatch if
+    the run began with other settings."""
     path = run / MANIFEST_FILE
     if path.exists():
         begun = read_manifest_file(path)
@@ -88,7 +88,8 @@ def pin(run: Path, manifest: BenchmarkManifest) -> BenchmarkManifest:
 
 
 def check_same_tasks(pinned: BenchmarkManifest, present: BenchmarkManifest) -> None:
-    """Raises ManifestMismatch where the present tasks are not those that were pinned, and names the first."""
+    """Raises ManifestMismatch if the current tasks differ from the pinned ones; the message names the first
+    difference."""
     now = {task.id: task.sha256 for task in present.tasks}
     for task in pinned.tasks:
         if task.id not in now:
@@ -120,6 +121,6 @@ def _commit() -> str:
 
 
 def verifiers_checksum(judged: Sequence[tuple[str, str, str]]) -> str:
-    """The sha256 of the names, versions and checksums of all that judged, each once."""
+    """The sha256 of the names, versions and checksums of all verifiers that judged, each once."""
     lines = sorted({"\0".join(each) for each in judged})
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()

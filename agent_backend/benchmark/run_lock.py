@@ -1,4 +1,5 @@
-"""The lock of a run's folder. The run's command holds it while it works, so that others know that it runs."""
+"""The lock of a run's folder. The run's command holds it while it works, so that other programs can see that it
+runs."""
 
 import contextlib
 import errno
@@ -14,7 +15,7 @@ RUN_LOCK_FILE = "run.lock"
 UNSUPPORTED_ERRNOS = frozenset({errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
 """Errors of folders on mounts without locks."""
 LOCK_WAIT_SECONDS = 1.5
-"""How long a command tries to lock its folder. A program that looks at the lock holds it for a moment."""
+"""How long a command tries to lock its folder. A program that checks the lock holds it for a moment."""
 RETRY_SECONDS = 0.02
 
 
@@ -40,8 +41,8 @@ def run_lock(run: Path) -> Iterator[None]:
 
 
 def is_locked(file: Path) -> bool | None:
-    """Whether a command holds this lock file. None where that is not known: the file is missing or another user's, or
-    its mount has no locks."""
+    """Whether a command holds this lock file. None if that is unknown: the file is missing or belongs to another user,
+    or its mount has no locks."""
     try:
         lock = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
     except (FileNotFoundError, PermissionError):
@@ -54,7 +55,7 @@ def is_locked(file: Path) -> bool | None:
 
 
 def try_lock(lock: int) -> bool:
-    """Take a lock if it is free, or if its mount has none. Returns whether it was."""
+    """Take a lock if it is free, or if its mount has none. Returns whether that worked."""
     return _flock(lock, fcntl.LOCK_EX) is not False
 
 

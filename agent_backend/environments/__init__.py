@@ -1,1 +1,1 @@
-"""Our machines as environments of other programs: OpenEnv's socket and MCP over HTTP."""
+"""Serves machines as environments for other programs: OpenEnv's socket and MCP over HTTP."""

@@ -1,10 +1,10 @@
-"""Our machines as an OpenEnv environment and as MCP tools: `./pilothouse openenv`.
+"""Serves machines as an OpenEnv environment and as MCP tools: `./pilothouse openenv`.
 
     ./pilothouse openenv --suite games --level all --sessions 8
     ./pilothouse openenv --tasks my-tasks/ --max-steps 50 --listen 0.0.0.0:8030
 
-Clients send a token as `Authorization: Bearer TOKEN`. It is that of PILOTHOUSE_OPENENV_TOKEN; without one the command
-makes a token and prints it.
+Clients send a token as `Authorization: Bearer TOKEN`. PILOTHOUSE_OPENENV_TOKEN sets the token. If it is not set, the
+command creates a token and prints it.
 """
 
 import argparse
@@ -35,7 +35,7 @@ SHUTDOWN_GRACE_SECONDS = 3
 
 
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    """The command line. Exits where something is missing."""
+    """Parse the command line. Exits if something is missing."""
     parser = argparse.ArgumentParser(
         prog="./pilothouse openenv", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -80,7 +80,7 @@ def _address(text: str) -> tuple[str, int]:
 
 
 async def serve(arguments: argparse.Namespace, token: str) -> None:
-    """Serve until the process is told to stop. Raises AgentError, BridgeError where the tasks cannot be read."""
+    """Serve until the process receives a signal to stop. Raises AgentError, BridgeError if the tasks cannot be read."""
     bridge = bridge_client(arguments)
     catalog = TaskCatalog(build_plan(arguments), bridge)
     sessions = SessionRegistry(
@@ -109,7 +109,7 @@ async def serve(arguments: argparse.Namespace, token: str) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Serve. Returns 1 where the tasks cannot be read."""
+    """Serve. Returns 1 if the tasks cannot be read."""
     arguments = parse_arguments(argv)
     if arguments.print_manifest:
         print(manifest(arguments.listen[1], arguments.idle_seconds), end="")

@@ -12,7 +12,7 @@ import httpx
 
 ACCESS_PATH = "/api/environments/access"
 ACCESS_SECONDS = 60.0
-"""How long the web app's word on a token holds: a token that ends goes on for so long."""
+"""How long the web app's answer about a token is cached. An expired token stays valid for at most so long."""
 MAX_KNOWN_TOKENS = 1_000
 REQUEST_TIMEOUT_SECONDS = 10.0
 
@@ -20,7 +20,7 @@ REQUEST_TIMEOUT_SECONDS = 10.0
 def read_token(headers: Mapping[str, str]) -> str:
     """The token of `Authorization: Bearer TOKEN`, or the password of `Basic`; empty where there is none.
 
-    OpenEnv's older clients send no headers, but take `http://any:TOKEN@HOST` for an address.
+    OpenEnv's older clients send no headers, but accept `http://any:TOKEN@HOST` as an address.
     """
     scheme, _, value = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
@@ -34,14 +34,14 @@ def read_token(headers: Mapping[str, str]) -> str:
 
 
 class TokenAccess:
-    """Knows the server's token, and where there are `accounts` asks the web app about others."""
+    """Checks the server's token. With `accounts` it asks the web app about other tokens."""
 
     def __init__(self, token: str, accounts: "AccountAccess | None" = None) -> None:
         self._token = token
         self._accounts = accounts
 
     async def principal(self, headers: Mapping[str, str]) -> str | None:
-        """A name for whoever sends these headers; None where they bring no valid token."""
+        """A name for the sender of these headers; None if they hold no valid token."""
         token = read_token(headers)
         if not token:
             return None
@@ -51,9 +51,9 @@ class TokenAccess:
 
 
 class AccountAccess:
-    """Asks the web app who an API token stands for, and whether it has the scope `environments:write`.
+    """Asks the web app which person an API token belongs to, and whether it has the scope `environments:write`.
 
-    The person is the owner of the sessions, so a token that was renewed finds them again.
+    The person owns the sessions, so a renewed token still has access to them.
     """
 
     def __init__(self, http: httpx.AsyncClient) -> None:
@@ -62,7 +62,8 @@ class AccountAccess:
         self._known: OrderedDict[str, tuple[float, str | None]] = OrderedDict()
 
     async def principal(self, token: str) -> str | None:
-        """A name for its person; None where it is not valid, does not allow it, or the web app does not answer."""
+        """A name for the token's person. None if the token is invalid or lacks the scope, or if the web app does not
+        answer."""
         digest = hashlib.sha256(token.encode()).hexdigest()
         known = self._known.get(digest)
         if known is None or known[0] <= time.monotonic():
@@ -75,7 +76,8 @@ class AccountAccess:
         return known[1]
 
     async def _ask(self, token: str) -> tuple[float, str | None] | None:
-        """Until when (monotonic seconds) a token stands for somebody, or for nobody; None: the web app does not say."""
+        """When the answer about a token expires (monotonic seconds), and the person's name, None if the token is
+        refused. None if the web app gives no answer."""
         headers = {"Authorization": f"Bearer {token}"}
         try:
             response = await self._http.post(ACCESS_PATH, headers=headers, timeout=REQUEST_TIMEOUT_SECONDS)

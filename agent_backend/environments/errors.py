@@ -1,4 +1,4 @@
-"""Why a request of an environment's client was refused, or its episode was lost."""
+"""Errors of an environment's clients: why a request was refused, or why an episode was lost."""
 
 from agent_backend.errors import AgentError
 from vm_bridge.errors import BridgeError, InvalidAction, UnsupportedAction
@@ -19,14 +19,14 @@ class EnvironmentRefusal(AgentError):
 
 
 STEP_ERRORS = (UnsupportedAction, InvalidAction)
-"""What is the policy's fault: the step did nothing, and its observation says why."""
+"""Codes of faults of the policy: the step did nothing, and its observation says why."""
 
 
 def refusal_of(error: AgentError | BridgeError) -> EnvironmentRefusal:
-    """A request that failed with another error, under that error's code."""
+    """The refusal for a request that failed with another error, with that error's code."""
     return EnvironmentRefusal(error.code, str(error))
 
 
 def lost_episode(error: BridgeError) -> EnvironmentRefusal:
-    """An episode whose machine or verifier failed: an infrastructure outcome, which says nothing of the policy."""
+    """An episode whose machine or verifier failed: an infrastructure outcome, which says nothing about the policy."""
     return EnvironmentRefusal(error.code, f"the episode is lost, reset begins another: {error}")

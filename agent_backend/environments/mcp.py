@@ -1,4 +1,4 @@
-"""The session's actions as MCP tools: JSON-RPC requests, and results with pictures."""
+"""Offers the session's actions as MCP tools: JSON-RPC requests, and results with pictures."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,7 +31,7 @@ def list_tools(session: EnvironmentSession) -> list[JsonObject]:
 
 
 async def call_tool(session: EnvironmentSession, name: object, arguments: object) -> EnvironmentStep:
-    """Call one of them. Raises EnvironmentRefusal."""
+    """Call one of these tools. Raises EnvironmentRefusal."""
     if not isinstance(arguments, Mapping):
         raise EnvironmentRefusal("invalid_request", "arguments: it is no object")
     if name == START_TASK:

@@ -1,4 +1,4 @@
-"""What a client of an environment gets: a screen, texts, and how the episode stands."""
+"""What a client of an environment receives: a screen, texts, and the state of the episode."""
 
 import base64
 from typing import Any
@@ -10,7 +10,7 @@ from protocol.trajectory.observations import ActionError, Observation
 from vm_bridge.machine import Capabilities, Machine
 
 UNSUPPORTED_KINDS = frozenset({"call_user", "no_action", "upload_file", "zoom"})
-"""Kinds that need a person, staged bytes or a picture's part; an environment has none of them."""
+"""Kinds of action that need a person, staged bytes or a part of a picture. An environment offers none of them."""
 
 
 class EncodedFile(FrozenModel):
@@ -21,7 +21,7 @@ class EncodedFile(FrozenModel):
 
 
 class EnvironmentObservation(FrozenModel):
-    """One look at the machine, with the state of the episode."""
+    """One observation of the machine, with the state of the episode."""
 
     instruction: str
     task: str
@@ -34,7 +34,7 @@ class EnvironmentObservation(FrozenModel):
     text: str | None = None
     """Output of an action, or what a terminal shows."""
     attachment: EncodedFile | None = None
-    """A file that the action brought out."""
+    """A file that the action downloaded."""
     url: str | None = None
     application: str | None = None
     error: ActionError | None = None
@@ -42,17 +42,17 @@ class EnvironmentObservation(FrozenModel):
     steps: int = 0
     max_steps: int = 0
     score: float = 0.0
-    """The rewards so far."""
+    """The sum of the rewards so far."""
     success: bool | None = None
-    """The verdict, once the episode has ended; None where nothing can judge the task."""
+    """The verdict, once the episode has ended; None if no verifier can judge the task."""
     reason: str = ""
-    """The verifier's words."""
+    """The verifier's message."""
     truncated: bool = False
     """Whether the limit of steps or the task's own time ended the episode."""
 
 
 class EnvironmentStep(FrozenModel):
-    """A reset or a step as a client gets it; `reward` is None after a reset, and where nothing can judge the end."""
+    """The answer to a reset or a step. `reward` is None after a reset, and if no verifier can judge the end."""
 
     observation: EnvironmentObservation
     reward: float | None

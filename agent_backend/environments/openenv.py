@@ -1,4 +1,4 @@
-"""OpenEnv's messages over its socket, as `openenv.core.env_server` of openenv 0.10 has them."""
+"""OpenEnv's messages over its socket, in the form of `openenv.core.env_server` of openenv 0.10."""
 
 import json
 from collections.abc import Mapping

@@ -31,7 +31,7 @@ def main(folder: Path) -> dict[str, Any]:
 
 
 def execute(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
-    """Run a command to its end; both outputs are cut after `max_output_bytes`. Raises OSError."""
+    """Run a command to its end; both outputs are truncated to `max_output_bytes`. Raises OSError."""
     data = folder / "data"
     default = data if data.exists() else os.devnull
     outputs = {name: folder / name for name in ("stdout", "stderr")}
@@ -82,7 +82,7 @@ def write(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def place(path: str) -> Path:
-    """Where a path leads from the home folder."""
+    """Resolve a path from the home folder."""
     return Path.home() / path
 
 

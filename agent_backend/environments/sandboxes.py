@@ -31,10 +31,10 @@ MAX_EXECUTE_SECONDS = 600.0
 MAX_PART_BYTES = MAX_FILE // 2
 """Most bytes of one read or write, and of standard input."""
 TRANSFER_SECONDS = 60.0
-"""Longest a part may take to be read or written inside."""
+"""Timeout for reading or writing one part of a file inside the sandbox."""
 SandboxPath = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\x00]+$")]
 SandboxWord = Annotated[str, StringConstraints(max_length=131_071, pattern=r"^[^\x00]*$")]
-"""An argument or a variable, as long as Linux allows."""
+"""The longest argument or variable that Linux allows."""
 VariableName = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=r"^[^=\x00]+$")]
 
 
@@ -46,7 +46,7 @@ def _decode_base64(text: object) -> bytes:
 
 
 class SandboxRequest(FrozenModel):
-    """What a sandbox is made of."""
+    """The settings of a new sandbox."""
 
     image: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")] = "terminal"
     network: Annotated[tuple[HostPattern, ...], Field(max_length=64)] = ()
@@ -76,7 +76,7 @@ class OutputStream(FrozenModel):
 
 
 ReadStream = Callable[[str, Mapping[str, Any]], Awaitable[OutputStream]]
-"""Reads an output by its name and what the runner said of it. Raises BridgeError."""
+"""Reads an output by its name and the runner's reply about it. Raises BridgeError."""
 
 
 class SystemFailure(FrozenModel):

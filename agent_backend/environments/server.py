@@ -1,6 +1,6 @@
 """The server: OpenEnv's routes and socket, MCP over streamable HTTP, and sandboxes.
 
-Every route but `/health` asks for a token.
+Every route but `/health` requires a token.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from protocol.base import find_json_error
 SESSION_HEADER = "mcp-session-id"
 MAX_BODY_BYTES = 4 * 2**20
 MAX_QUEUED_MESSAGES = 8
-"""How many messages of a socket wait for the one that is answered."""
+"""How many messages of a socket may queue behind the one that is being answered."""
 POLICY_VIOLATION = 1008
 
 
@@ -69,7 +69,7 @@ def create_app(
 
     @app.websocket("/ws")
     async def socket(websocket: WebSocket, session_id: str | None = None) -> None:
-        """OpenEnv's socket: one session, or the one of MCP that `session_id` names."""
+        """OpenEnv's socket: a new session, or the MCP session that `session_id` names."""
         principal = await access.principal(websocket.headers)
         if principal is None:
             await websocket.close(POLICY_VIOLATION)
@@ -112,7 +112,7 @@ def _add_descriptions(app: FastAPI, authorised: Authorised, sessions: SessionReg
     @app.post("/step")
     @app.get("/state")
     async def without_session(request: Request) -> JSONResponse:
-        """Refused: a machine belongs to a session, which these routes of OpenEnv do not have."""
+        """Refuse the request: a machine belongs to a session, and these routes of OpenEnv have no session."""
         await authorised(request)
         return JSONResponse({"code": "session_required", "message": "use the socket /ws"}, 409)
 
@@ -204,7 +204,7 @@ async def _read_body(request: Request, limit: int = MAX_BODY_BYTES) -> bytes:
 
 
 def _parse_rpc(body: bytes) -> tuple[dict[str, Any] | None, dict[str, Any]]:
-    """The request, or the error where it is none."""
+    """The request, or the error if it is not one."""
     try:
         message = json.loads(body)
     except (ValueError, RecursionError):
@@ -215,9 +215,9 @@ def _parse_rpc(body: bytes) -> tuple[dict[str, Any] | None, dict[str, Any]]:
 
 
 async def _converse(websocket: WebSocket, session: EnvironmentSession, idle_seconds: float) -> None:
-    """Answer a socket's messages in their order until it closes, or sends no reset and no step for too long.
+    """Answer a socket's messages in order until it closes, or until it has sent no reset or step for too long.
 
-    A socket that is gone ends the step that runs, so that the machine comes back at once.
+    A lost socket cancels the running step, so that the machine is returned at once.
     """
     messages: asyncio.Queue[str] = asyncio.Queue(MAX_QUEUED_MESSAGES)
 

@@ -32,7 +32,7 @@ DEFAULT_MACHINE_WAIT_SECONDS = 50.0
 
 
 class ResetRequest(FrozenModel):
-    """What a client may say when it begins an episode."""
+    """The options of a client that begins an episode."""
 
     seed: int | None = None
     episode_id: str | None = None
@@ -49,19 +49,20 @@ class Episode:
     steps: int = 0
     score: float = 0.0
     ended: str = ""
-    """Why no step is taken any more: `episode_done` or `episode_lost`."""
+    """Why no further step is accepted: `episode_done` or `episode_lost`."""
     last_screen: dict[str, object] = field(default_factory=dict)
 
     def claim_reward(self, score: float) -> float:
-        """By how much the score rose: the rewards of an episode add up to its last score."""
+        """The rise of the score since the last call: the rewards of an episode add up to its last score."""
         reward, self.score = score - self.score, score
         return reward
 
 
 class EnvironmentSession:
-    """Takes one request at a time; a second one at the same moment is refused (`session_busy`).
+    """Handles one request at a time; a concurrent second request is refused (`session_busy`).
 
-    The machine is leased at the first reset and kept until `close`, an error of it, or a task of another image.
+    The machine is leased at the first reset. It is kept until `close`, an error of the machine, or a task that needs
+    another image.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class EnvironmentSession:
 
     @property
     def capabilities(self) -> Capabilities | None:
-        """What its machine can do; None while it has none."""
+        """The capabilities of its machine; None while it has none."""
         return None if self._machine is None else self._machine.capabilities
 
     def state(self) -> EnvironmentState:
@@ -107,8 +108,8 @@ class EnvironmentSession:
         )
 
     async def reset(self, request: ResetRequest) -> EnvironmentStep:
-        """Begin an episode on a machine in the task's start state. Raises EnvironmentRefusal; a task that
-        is not there leaves the episode as it is."""
+        """Begin an episode on a machine in the task's start state. Raises EnvironmentRefusal; an unknown task leaves
+        the current episode as it is."""
         with self._exclusive():
             try:
                 task = await self._catalog.choose(request.task, request.seed)
@@ -121,8 +122,8 @@ class EnvironmentSession:
                 raise refusal_of(error) from error
 
     async def step(self, action: Action) -> EnvironmentStep:
-        """Do one action. An action that this machine cannot do is a step that did nothing. Raises EnvironmentRefusal;
-        where the machine or the verifier failed the episode is lost and has no reward."""
+        """Do one action. An action that this machine cannot do is a step without effect. Raises EnvironmentRefusal. If
+        the machine or the verifier fails, the episode is lost and has no reward."""
         with self._exclusive():
             episode, machine = self._running()
             try:
@@ -181,7 +182,7 @@ class EnvironmentSession:
         await self._lose_machine()
         leased = leased_machine(self._bridge, image, self.id, holder=HOLDER, wait=self._machine_wait_seconds)
         machine = without_secrets(await self._stack.enter_async_context(leased))
-        if self._closed:  # it was closed while a machine was waited for
+        if self._closed:  # it was closed while it waited for a machine
             await self._stack.aclose()
             raise EnvironmentRefusal("session_closed", "this session has ended")
         self._machine, self._image = machine, image
@@ -212,7 +213,7 @@ class EnvironmentSession:
         return EnvironmentStep(observation=observation, reward=reward, done=False)
 
     async def _act(self, machine: Machine, action: Action) -> tuple[Observation | None, ActionError | None]:
-        """What was seen after the action, nothing where it could not be done. Raises BridgeError."""
+        """The observation after the action; empty if the action could not be done. Raises BridgeError."""
         if isinstance(action, Screenshot):
             return await machine.observe(), None
         if action.kind in UNSUPPORTED_KINDS:
@@ -233,7 +234,7 @@ class EnvironmentSession:
         error: ActionError | None = None,
         truncated: bool = False,
     ) -> EnvironmentStep:
-        """The end: the verifier's word on the final state, also where the limit of steps ended it."""
+        """End the episode with the verifier's verdict on the final state, also if the step limit ended it."""
         verdict: Verdict = await machine.evaluate(answer=answer)
         judged = verdict.success is not None
         reward = episode.claim_reward(verdict.score) if judged else None

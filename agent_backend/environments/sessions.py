@@ -1,4 +1,4 @@
-"""The sessions of a server: how many there may be, whose they are, and when they end."""
+"""The sessions of a server: their limit, their owners, and their idle timeout."""
 
 import asyncio
 import logging
@@ -98,7 +98,7 @@ class SessionRegistry:
 
     @asynccontextmanager
     async def attach(self, session_id: str | None, principal: str) -> AsyncIterator[EnvironmentSession]:
-        """A session for one socket; one of its own ends with the socket, a named one stays until it is closed.
+        """A session for one socket. A new session ends with the socket; a named one stays until it is closed.
 
         Raises EnvironmentRefusal: `capacity_reached`, `unknown_session`, `session_attached`.
         """

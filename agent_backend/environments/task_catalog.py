@@ -1,4 +1,4 @@
-"""The tasks that environments offer: by name, or one after the other."""
+"""The tasks that environments offer: by name, or in turn."""
 
 import itertools
 from collections import OrderedDict
@@ -23,7 +23,7 @@ class TaskCatalog:
     _turns: "itertools.count[int]" = field(default_factory=itertools.count)
 
     async def tasks(self, seed: int | None = None) -> tuple[Task, ...]:
-        """Every task, with this seed where they are made of one. Raises AgentError, BridgeError."""
+        """Every task, generated from this seed if it comes from a suite. Raises AgentError, BridgeError."""
         used = self.plan.first_seed if seed is None or not self.plan.suite else seed
         found = self._by_seed.get(used)
         if found is None:
@@ -35,7 +35,7 @@ class TaskCatalog:
         return found
 
     async def choose(self, name: str | None, seed: int | None) -> Task:
-        """The task with this id or name; without one the seed chooses, and without a seed they take turns.
+        """The task with this id or name. Without one the seed chooses; without a seed the tasks take turns.
 
         Raises EnvironmentRefusal (`unknown_task`), AgentError, BridgeError.
         """

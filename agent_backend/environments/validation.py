@@ -1,4 +1,4 @@
-"""Requests of clients as values: actions and resets, with errors that name the field."""
+"""Parses requests of clients: actions and resets, with errors that name the field."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -21,7 +21,7 @@ def parse_action(fields: Mapping[str, Any]) -> Action:
 
 
 def parse_reset(fields: Mapping[str, Any]) -> ResetRequest:
-    """What a reset asks for; further fields are refused. Raises EnvironmentRefusal (`invalid_request`)."""
+    """The options of a reset; unknown fields are refused. Raises EnvironmentRefusal (`invalid_request`)."""
     try:
         return ResetRequest.model_validate(dict(fields))
     except ValidationError as error:
@@ -37,7 +37,7 @@ def parse_body(model: type[Model], body: bytes) -> Model:
 
 
 def _invalid_request(error: ValidationError) -> EnvironmentRefusal:
-    """What is wrong with which field, without repeating the input."""
+    """The refusal that names the invalid field and its fault, without repeating the input."""
     first = error.errors(include_input=False, include_url=False, include_context=False)[0]
     place = ".".join(str(part) for part in first["loc"])
     return EnvironmentRefusal("invalid_request", f"{place}: {first['msg']}" if place else first["msg"])

@@ -1,8 +1,8 @@
-"""Several actions of one reply: done in order, each with an intent and a step of its own, stopped at the first that
-cannot be done.
+"""Runs several actions of one reply in order. Each has its own intent and step. The first action that cannot be done
+stops the rest.
 
 The step of one action and the intent of the next are stored at once, so that a crash leaves either nothing or exactly
-one action open. What is stopped stays with the last step that was done, as its `not_done`.
+one action open. The actions that were stopped are stored with the last step that was done, as its `not_done`.
 """
 
 import hashlib
@@ -27,11 +27,11 @@ from protocol.trajectory.steps import Step
 INTERRUPTING_COMMANDS: tuple[type[EpisodeCommand], ...] = (
     *(Act, Pause, Takeover, Undo, FinishEpisode, LeaveEpisode, Autopilot),
 )
-"""Commands that stop the actions of a reply that were not begun: the person wants something else."""
+"""Commands that stop the actions of a reply that have not begun: the person wants something else."""
 
 
 def next_intent(intent: Intent) -> Intent:
-    """The intent of the action that follows in the same reply. The reply's thought is that of its first step."""
+    """The intent of the action that follows in the same reply. The reply's thought belongs to its first step."""
     assert intent.batch is not None
     index = intent.batch.index + 1
     return intent.model_copy(
@@ -66,7 +66,7 @@ def may_continue(state: EpisodeState, step: Step, action: Action) -> bool:
 
 
 def _derived_command_id(intent: Intent, index: int) -> str:
-    """The id of a later action, made of the first one's: the same after a crash, and as short as any."""
+    """The id of a later action, derived from the first one's: the same after a crash, and no longer than other ids."""
     assert intent.batch is not None
     root = intent.command_id if intent.batch.index == 1 else intent.command_id.rsplit("-", 1)[0]
     if intent.batch.index == 1:

@@ -1,4 +1,4 @@
-"""Doing the steps of an earlier attempt again, so that an episode begins at the state they led to."""
+"""Replays the steps of an earlier attempt, so that an episode begins at the state that they led to."""
 
 import asyncio
 import time
@@ -14,17 +14,18 @@ from protocol.trajectory.observations import Observation
 from protocol.trajectory.steps import Step
 
 CLICKS_APART_SECONDS = 0.6
-"""Programs take two clicks at a place that come closer together for a double click (GTK 0.4 s, Windows 0.5 s)."""
+"""Programs take two clicks at one place within less time for a double click (GTK 0.4 s, Windows 0.5 s)."""
 CLICK_RADIUS_PIXELS = 8
 
 
 class BranchNotReproduced(Exception):
-    """The earlier state was not come by; the message says what came out differently."""
+    """The replay did not reach the earlier state; the message names the difference."""
 
 
 async def replay_branch(session: MachineSession, store: EpisodeStore, start: Observation) -> tuple[Step, ...]:
-    """The steps of the earlier attempt, done again on a machine that shows the task's start, each with the frames of
-    now. Every frame must show what it showed then, and acts that failed must fail alike.
+    """Replay the steps of the earlier attempt on a machine that shows the task's start. Returns them with the new
+    frames. Every frame must show what it showed in the earlier attempt, and actions that failed must fail in the same
+    way.
 
     No step is stored, so an interrupted replay starts over. Raises BranchNotReproduced and BridgeError.
     """
@@ -55,13 +56,13 @@ async def replay_branch(session: MachineSession, store: EpisodeStore, start: Obs
 
 
 class ClickSpacing:
-    """Keeps clicks apart that were apart: acts that are done again come faster than those of people and policies."""
+    """Keeps separate clicks separate: replayed actions follow each other faster than those of people and policies."""
 
     def __init__(self) -> None:
         self._last: tuple[Point, Step, float] | None = None
 
     def pause_before(self, step: Step, now: float) -> float:
-        """Seconds to wait before a step is done again; `now` is monotonic."""
+        """Seconds to wait before a step is replayed; `now` is monotonic."""
         presses = not isinstance(step.action, MoveTo | Scroll | ScrollBy | Zoom)
         points = tuple(action_points(step.action)) if presses else ()
         if not points:
@@ -80,9 +81,9 @@ class ClickSpacing:
 
 
 def _expected_picture(earlier: Step, following: Step | None) -> BlobRef | None:
-    """The picture at which an act may end: that of its rest then. None where the next act found another one, because a
-    timer came in between and has to be waited for, and after the last act, whose screen is what people and policy see.
-    """
+    """The picture at which a replayed action may end: the settled screen of the original. None if a timer changed the
+    screen before the next action, because the replay must wait for that timer. None also after the last action, whose
+    screen people and the policy see."""
     if following is None or earlier.after is None or following.before.screenshot != earlier.after.screenshot:
         return None
     return earlier.after.screenshot
@@ -93,7 +94,7 @@ async def _replay_step(
 ) -> Step:
     """Replay one action under a new id, so that the machine does not return its stored result."""
     command_id = f"again-{uuid4().hex}"
-    if isinstance(earlier.action, NoAction):  # nothing was done, for the same reason
+    if isinstance(earlier.action, NoAction):  # the original did nothing either, for the same reason
         now = datetime.now(UTC)
         result = ActionResult(last_observation, last_observation, now, now, earlier.error)
     else:
@@ -116,14 +117,14 @@ async def _replay_step(
 async def _check_same_screen(
     session: MachineSession, store: EpisodeStore, then: Observation, now: Observation, what: str
 ) -> None:
-    """Compare pictures, or texts where there is no picture. Raises BranchNotReproduced where they differ."""
+    """Compare pictures, or texts if there is no picture. Raises BranchNotReproduced if they differ."""
     if then.screenshot is None or now.screenshot is None:
         if (then.screenshot, then.text) != (now.screenshot, now.text):
             raise BranchNotReproduced(f"{what} says something else")
         return
     if then.screenshot == now.screenshot:
         return
-    # Loaded here: decoding pictures is a weight on every web process, and seldom needed.
+    # Imported here: picture decoding costs every web process memory and is seldom needed.
     from vm_bridge.image_similarity import MAX_DIFFERENT_SHARE, picture_difference
 
     try:

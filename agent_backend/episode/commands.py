@@ -1,5 +1,5 @@
-"""The commands of one episode: their queue, what a runner waits on, their digests, what refuses them, and the intents
-that they state."""
+"""The commands of one episode: their queue, the runner's wake-up, their digests, the checks that reject them, and the
+intents they produce."""
 
 import asyncio
 import contextlib
@@ -43,7 +43,7 @@ NOT_REMEMBERED = "the machine did not remember how it was before this step"
 
 
 class CommandQueue:
-    """Waiting commands and where to answer them, in the order they came.
+    """Waiting commands with their reply channels, in order of arrival.
 
     Args:
         size: Most commands that wait at a time.
@@ -58,7 +58,7 @@ class CommandQueue:
 
     @property
     def first(self) -> EpisodeCommand | None:
-        """The next command, left where it is; None where no command waits."""
+        """The next command, which stays in the queue; None if no command waits."""
         return self._waiting[0][0] if self._waiting else None
 
     def holds(self, *kinds: type[EpisodeCommand]) -> bool:
@@ -66,10 +66,10 @@ class CommandQueue:
         return any(isinstance(command, kinds) for command, _ in self._waiting)
 
     def add(self, command: EpisodeCommand, reply: Emit) -> bool:
-        """Queue a command. A resent one takes the place of its equal. Returns whether it is new.
+        """Queue a command. A resent command replaces the waiting one. Returns whether it is new.
 
         Raises:
-            CommandRejected: `queue_full`; a resent command and `PassControl` are taken all the same.
+            CommandRejected: `queue_full`; a resent command and `PassControl` are accepted even then.
         """
         for place, (waiting, _) in enumerate(self._waiting):
             if waiting == command:
@@ -81,19 +81,19 @@ class CommandQueue:
         return True
 
     def take(self) -> tuple[EpisodeCommand, Emit]:
-        """Remove the next command. Raises IndexError where no command waits."""
+        """Remove the next command. Raises IndexError if no command waits."""
         return self._waiting.popleft()
 
 
 class Wakeup:
-    """An event that is waited for no longer than until a deadline."""
+    """An event with a deadline for the wait."""
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
         self.set = self._event.set
         self.clear = self._event.clear
         self.waiting = False
-        """Whether somebody waits, and so does nothing else."""
+        """Whether the runner waits and is therefore idle."""
 
     async def wait(self, *deadlines: float | None) -> None:
         """Return when the event is set or the earliest deadline has passed; None never passes."""
@@ -112,7 +112,7 @@ class Wakeup:
 
 
 def record_of(command: FinishEpisode | LeaveEpisode, digest: str) -> CommandRecord:
-    """The record of a command that ends an episode."""
+    """The record of a command that ends the episode."""
     return CommandRecord(command_id=command.command_id, digest=digest, note=command.reason)
 
 
@@ -122,7 +122,7 @@ def rejection(command: EpisodeCommand, code: str, message: str) -> Rejected:
 
 
 def intent_fields(command: Act | Accept, state: EpisodeState) -> dict[str, Any]:
-    """What a checked command intends: the candidate it takes, or an action of the person's own."""
+    """The intent of a checked command: the candidate it accepts, or the person's own action."""
     if isinstance(command, Act):
         known = command.proposal_id in {proposal.id for proposal in state.proposals}
         return {
@@ -147,8 +147,8 @@ def intent_fields(command: Act | Accept, state: EpisodeState) -> dict[str, Any]:
 
 
 def revise_memories(memories: tuple[Memory, ...], command: ReviseMemory) -> tuple[Memory, ...]:
-    """The notes with one of them put right; given its first words again, it is the policy's own again. Raises
-    CommandRejected where there is none of this name."""
+    """The notes with one of them corrected. A note that gets its original text back counts as the policy's own again.
+    Raises CommandRejected if there is no note of this name."""
     if all(memory.through != command.through for memory in memories):
         raise CommandRejected("unknown_memory", "there is no such note")
     return tuple(
@@ -185,14 +185,14 @@ ALLOWED_BY_STATUS: dict[EpisodeStatus, tuple[type[FrozenModel], ...]] = {
     "paused": (*ALWAYS_ALLOWED, ReviseMemory, WriteThought, Pause, MarkProposal, FinishEpisode),
     "failed": ALWAYS_ALLOWED,
 }
-"""Which commands each status takes; one that is not listed takes none."""
+"""The commands that each status accepts; a status that is not listed accepts none."""
 
 
 ALLOWED_IN_TAKEOVER = (*ALWAYS_ALLOWED, ReviseMemory, WriteThought, MarkProposal, Takeover, TakeoverInput, SetTimeScale)
 
 
 def check_command(state: EpisodeState, command: EpisodeCommand) -> None:
-    """Raises CommandRejected when `command` cannot be taken in `state`."""
+    """Raises CommandRejected if `command` cannot be accepted in `state`."""
     if not isinstance(command, ALLOWED_BY_STATUS.get(state.status, ())):
         code = "machine_gone" if state.status == "failed" else "not_running"
         raise CommandRejected(code, state.error or f"the episode is {state.status}")
@@ -216,7 +216,7 @@ def check_command(state: EpisodeState, command: EpisodeCommand) -> None:
 
 
 def check_accept(state: EpisodeState, command: Accept) -> None:
-    """An accept holds only for the very candidates the person saw."""
+    """An accept is valid only for the candidates that the person saw."""
     if command.base_version != len(state.steps):
         raise CommandRejected(
             "stale_accept", f"step {len(state.steps)} is next, the accept was for {command.base_version}"
@@ -239,7 +239,7 @@ def check_accept(state: EpisodeState, command: Accept) -> None:
 
 
 def accepted_actions(proposal: Proposal, command: Accept) -> tuple[Action, ...]:
-    """The actions of a candidate that a command takes, from the first."""
+    """The actions of a candidate that a command accepts, from the first."""
     return proposal.actions[: command.actions]
 
 
@@ -252,7 +252,7 @@ def check_act(state: EpisodeState, action: Action, thought: str) -> None:
 
 
 def is_thought_missing(state: EpisodeState, thought: str) -> bool:
-    """Whether a step must not be done before its thought is written."""
+    """Whether a step needs a thought that is not written yet."""
     return state.thought_required and not state.thought_later and not thought.strip()
 
 
@@ -266,7 +266,8 @@ def check_machine_action(state: EpisodeState, action: Action) -> None:
 
 
 def check_autopilot_action(state: EpisodeState, best: Proposal) -> None:
-    """The autopilot does plain acts only: what ends an episode, asks somebody or cannot be read is a person's."""
+    """The autopilot does machine actions only. Replies that end the episode, ask a question or cannot be read need a
+    person."""
     if best.action is None:
         raise CommandRejected("unparsed_proposal", "this candidate is no action")
     if any(action.kind in CONTROL_KINDS for action in best.actions):
@@ -280,7 +281,7 @@ def check_autopilot_action(state: EpisodeState, best: Proposal) -> None:
 
 
 def invalid_reply_error(state: EpisodeState, best: Proposal) -> ActionError | None:
-    """The fault of the policy in an unusable reply; None where the reply ends the episode or nothing can be done."""
+    """The fault of the policy in an unusable reply; None if the reply ends the episode, or if nothing can be done."""
     page = current_page(state)
     if ends_episode(best) or (page is not None and page.over) or step_limit_reached(state):
         return None
@@ -298,19 +299,20 @@ def invalid_reply_error(state: EpisodeState, best: Proposal) -> ActionError | No
 
 
 def ends_episode(proposal: Proposal) -> bool:
-    """Whether a candidate says that the episode is over, be it after other actions."""
+    """Whether a candidate ends the episode, alone or after other actions."""
     return any(isinstance(action, FINAL_ACTIONS) for action in proposal.actions)
 
 
 def count_invalid_replies(state: EpisodeState) -> int:
-    """How many of the last steps in a row were no action."""
+    """How many of the latest steps in a row had a reply without an action."""
     return len(
         list(takewhile(lambda step: isinstance(step.action, NoAction), reversed(drop_undone_steps(state.steps))))
     )
 
 
 def check_takeover(state: EpisodeState, command: Takeover) -> None:
-    """A takeover needs a machine that takes gestures; a gesture that is open when it ends needs its thought."""
+    """A takeover needs a machine that accepts gestures. If it ends with an open gesture, that gesture needs its
+    thought."""
     if command.on:
         check_step_limit(state)
         return check_supported(state, ("gesture",))
@@ -333,7 +335,7 @@ def check_inputs(state: EpisodeState, command: TakeoverInput) -> None:
 
 
 def check_undo(state: EpisodeState) -> None:
-    """There must be a way back, and something to take back."""
+    """The machine must be able to go back, and there must be a step to undo."""
     if not state.can_undo:
         raise CommandRejected("cannot_undo", "this machine has no way back")
     if not drop_undone_steps(state.steps):
@@ -343,14 +345,14 @@ def check_undo(state: EpisodeState) -> None:
 
 
 def check_time_scale(state: EpisodeState) -> None:
-    """Only the time of a page with a clock of its own goes at another pace."""
+    """Only a page with its own clock can have another time scale."""
     page = current_page(state)
     if page is None or page.clock == "real":
         raise CommandRejected("unsupported_action", "this machine's time is everybody's")
 
 
 def current_page(state: EpisodeState) -> BrowserPage | None:
-    """How a browser's page stood when it was last looked at."""
+    """The browser's page in the last observation."""
     return state.observation.page if state.observation else None
 
 
@@ -360,7 +362,7 @@ def step_limit_reached(state: EpisodeState) -> bool:
 
 
 def check_step_limit(state: EpisodeState) -> None:
-    """The task allows so many steps."""
+    """Raises CommandRejected at the task's step limit."""
     if step_limit_reached(state):
         raise CommandRejected("step_limit", f"this task allows {state.task.max_steps} steps")
 
@@ -373,7 +375,7 @@ def check_supported(state: EpisodeState, kinds: Collection[str]) -> None:
 
 
 def check_on_screen(state: EpisodeState, action: Action) -> None:
-    """Every pixel must lie on the latest picture."""
+    """Every point must lie on the latest picture."""
     observation = state.observation
     if observation is None:
         return
@@ -385,7 +387,7 @@ def check_on_screen(state: EpisodeState, action: Action) -> None:
 
 
 def find_proposal(state: EpisodeState, proposal_id: str) -> Proposal:
-    """The candidate of that id. Raises CommandRejected when it is not on offer."""
+    """The candidate with this id. Raises CommandRejected if it is not among the current proposals."""
     for proposal in state.proposals:
         if proposal.id == proposal_id:
             return proposal

@@ -1,4 +1,5 @@
-"""Half-written thoughts that the policy continues: one request an episode, beside the work and never before it."""
+"""Lets the policy continue half-written thoughts: at most one request an episode at a time, in the background.
+Proposals never wait for it."""
 
 import asyncio
 import logging
@@ -24,10 +25,11 @@ class ContinuationRequester:
     """Asks the policy to continue what a person writes. It stores nothing, and no proposal waits for it.
 
     Args:
-        find_policy: The present policy; None where there is none.
-        question: What it is asked about now; None where it must not be asked, as while it is asked for proposals.
+        find_policy: The current policy; None if there is none.
+        question: The decision that it is asked about now; None while it must not be asked, for example during a request
+        for proposals.
         is_allowed: Whether the pool allows continuations.
-        holds_secret: Whether a text holds the value of a secret of the pool: such a text is not sent.
+        holds_secret: Whether a text holds the value of a secret of the pool. Such a text is not sent.
         on_request: Called with each request when it has ended.
     """
 
@@ -50,12 +52,12 @@ class ContinuationRequester:
         self._holds_secret = holds_secret
         self._on_request = on_request
         self._next_at = 0.0
-        """When the policy may be asked next (loop time)."""
+        """The earliest time of the next request (loop time)."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
 
     def request(self, draft: ContinueText, reply: Emit) -> None:
-        """Ask for a continuation and emit it to `reply`. A request that still runs is dropped."""
+        """Ask for a continuation and emit it to `reply`. A request that still runs is cancelled."""
         self.cancel()
         if self._closed:
             return
@@ -64,12 +66,12 @@ class ContinuationRequester:
         task.add_done_callback(self._tasks.discard)
 
     def cancel(self) -> None:
-        """Drop the present request without an answer; it is closed in the background."""
+        """Cancel the current request without an answer; it is closed in the background."""
         for task in self._tasks:
             task.cancel()
 
     async def close(self) -> None:
-        """Drop the request, take no other, and wait until nothing of it runs."""
+        """Cancel the request, accept no other, and wait until none runs."""
         self._closed = True
         self.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -104,7 +106,7 @@ class ContinuationRequester:
         return TextContinued(request=draft.request, text=text, policy=policy.ref)
 
     async def _wait_for_turn(self) -> None:
-        """Wait until the policy may be asked again. A later request cancels the wait."""
+        """Wait until the next request is allowed. A later request cancels the wait."""
         await asyncio.sleep(max(0.0, self._next_at - asyncio.get_running_loop().time()))
 
     async def _ask(self, policy: ContinuingPolicy, question: ProposalRequest, thought: str) -> str:

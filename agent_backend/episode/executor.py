@@ -1,4 +1,4 @@
-"""Everything that is done to an episode's machine, each from its stored intent to its stored step."""
+"""Executes everything that is done to an episode's machine, from the stored intent to the stored step."""
 
 import asyncio
 from collections import OrderedDict
@@ -37,9 +37,9 @@ from vm_bridge.machine import Machine
 
 @dataclass(frozen=True, slots=True)
 class ExecutorLimits:
-    """Bounds: seconds an unreachable bridge is tried, pictures kept at hand, seconds without input that close a
-    gesture, seconds without a word after which held keys are let go, takeover inputs remembered for resends, seconds
-    between two glances at a page that goes on by itself."""
+    """Bounds: seconds for which an unreachable bridge is retried, pictures kept in the cache, seconds without input
+    that close a gesture, seconds of silence after which held keys are released, takeover inputs remembered for resends,
+    seconds between two polls of a page that changes by itself."""
 
     reach: float = 20.0
     pictures: int = 16
@@ -50,8 +50,9 @@ class ExecutorLimits:
 
 
 class ActionExecutor:
-    """Acts and takeover gestures. `on_step` is called with the steps to be and the frame after them while the latest is
-    still being stored; `may_follow` says whether the next action of a reply may be done on a screen."""
+    """Executes actions and takeover gestures. `on_step` is called with the new steps and the frame after them, while
+    the latest step is still being stored. `may_follow` says whether the next action of a reply may be done on a
+    screen."""
 
     def __init__(
         self,
@@ -72,40 +73,40 @@ class ActionExecutor:
         self._undo = UndoControl(record, store, self.pictures, settles)
         self.session: MachineSession | None = None
         self.running: Intent | None = None
-        """What is being done now."""
+        """The intent that is being executed."""
         self.thought = ""
-        """What the person said when they took over."""
+        """The person's message at the takeover."""
         self._gesture: GestureRecorder | None = None
         self._inputs: OrderedDict[str, str] = OrderedDict()
         self._polled_at = 0.0
 
     def open_session(self, machine: Machine) -> MachineSession:
-        """Lay hand on a machine."""
+        """Open a session with a machine."""
         self.session = MachineSession(machine, self.pictures, within=self._limits.reach)
         return self.session
 
     @property
     def active_session(self) -> MachineSession:
-        """The hand of a running episode."""
+        """The session of a running episode."""
         assert self.session is not None, "the episode is running, so its machine is there"
         return self.session
 
     def intent(self, **said: Any) -> Intent:
-        """What is to be done as the next step; by a person unless said otherwise."""
+        """The intent of the next step; a person acts unless another actor is given."""
         values: dict[str, Any] = {"actor": "human", "proposal_id": None, **said}
         return Intent(index=len(self._record.state.steps), started_at=datetime.now(UTC), **values)
 
     async def begin(self, intent: Intent, digest: str) -> None:
-        """Store an intent; a person's own act ends the autopilot."""
+        """Store an intent; a person's own action ends the autopilot."""
         await self._record.write(self._store.begin_act(intent, digest))
         if self._record.state.autopilot and intent.actor == "human":
             await self._record.change(autopilot=False)
 
     async def act(self, intent: Intent, *, settle: bool, expected: BlobRef | None = None) -> Intent | None:
-        """Do what was intended, and store what came of it. Timers of programs are waited for where the screen is acted
-        on at once, or where the answer about it was prepared on a twin that waited for them.
+        """Execute the intent and store its result. It waits for timers of programs if the next action follows at once,
+        or if the prepared answer comes from a twin that waited for them.
 
-        Returns the stored intent of the next action of the same reply, where there is one.
+        Returns the stored intent of the next action of the same reply, if there is one.
         """
         if intent.action.kind not in CONTROL_KINDS:
             await self._settles.end(self.active_session)
@@ -123,7 +124,7 @@ class ActionExecutor:
         return await self.write(intent, await self._release_after_failure(intent, result))
 
     async def store_invalid_reply(self, said: Proposal, error: ActionError) -> None:
-        """Store a step in which nothing was done, since what the policy said was no action."""
+        """Store a step without effect for a reply that was not an action."""
         intent = self.intent(
             command_id=f"auto-{said.id}",
             actor="policy",
@@ -139,20 +140,20 @@ class ActionExecutor:
         )
 
     def only_settles(self, command_id: str) -> bool:
-        """Whether all that the act of this id has to wait for is a screen that comes to rest. A program at work is not
-        cut by the next act."""
+        """Whether the action of this id only waits for the screen to settle. The next action does not cut a running
+        program short."""
         running = self.running
         if running is None:
             return True
         return command_id != running.command_id and not isinstance(running.action, RunCommand | RunCode | CallTool)
 
     async def complete(self, intent: Intent) -> Intent | None:
-        """Store what came of an intent that a crash left open. Returns the next one, as `act` does."""
+        """Store the result of an intent that a crash left open. Returns the next intent, as `act` does."""
         result = await self.active_session.complete(intent, self._record.last_observation)
         return await self.write(intent, await self._release_after_failure(intent, result))
 
     async def release_held_inputs(self, name: str) -> bool:
-        """Release the keys and buttons that earlier acts hold down. Returns whether there were any.
+        """Release the keys and buttons that earlier actions hold down. Returns whether there were any.
 
         Args:
             name: Makes the release idempotent: with the same name it is done once.
@@ -164,15 +165,15 @@ class ActionExecutor:
         return True
 
     async def _release_after_failure(self, intent: Intent, result: ActionResult) -> ActionResult:
-        """Release what is held where the act failed, since the acts that were to follow will not come. Returns the same
-        result, whose message then says so."""
+        """Release held inputs after a failed action, because the planned actions will not follow. Returns the same
+        result; its message then mentions the release."""
         if result.error is None or result.after is None or not await self.release_held_inputs(intent.command_id):
             return result
         message = f"{result.error.message} (the keys and buttons that were held were let go)"
         return replace(result, error=result.error.model_copy(update={"message": message}))
 
     async def give_up(self, intent: Intent, why: str) -> None:
-        """Store that nobody will ever know what came of an intent: its machine is lost."""
+        """Store that the outcome of an intent stays unknown because its machine is lost."""
         await self.write(
             intent, unknown_result(self._record.last_observation, intent.started_at, why, machine_lost=True)
         )
@@ -181,7 +182,7 @@ class ActionExecutor:
         """Store a step and its pictures. Returns the intent of the next action of the same reply, stored with it.
 
         Args:
-            begun: The intent as it was stored before the act, where it has grown since.
+            begun: The intent as it was stored before the action, if it has grown since.
         """
         state = self._record.state
         step = build_step(intent, result, state.proposals, state.policy)
@@ -197,7 +198,7 @@ class ActionExecutor:
         append = partial(self._store.append_step, done=done, blobs=blobs)
         try:
             await self._record.write(append(step, following))
-        except CommandRejected:  # its pool was stopped: what was done is stored, and nothing follows
+        except CommandRejected:  # its pool was stopped: the step is stored, and nothing follows
             if following is None:
                 raise
             following, step = None, step.model_copy(update={"not_done": intent.further_actions})
@@ -215,7 +216,7 @@ class ActionExecutor:
         return None
 
     def _next_intent(self, intent: Intent, step: Step) -> Intent | None:
-        """The next action of the same reply, where it is to be done."""
+        """The intent of the next action of the same reply, if it may be done."""
         further = intent.further_actions
         if not further or step.after is None or not self._may_follow(further[0], step.after):
             return None
@@ -224,16 +225,16 @@ class ActionExecutor:
         return next_intent(intent)
 
     async def undo(self, step: Step) -> None:
-        """Take a step back: the machine goes to where it was before it. Raises CommandRejected where it cannot, and
+        """Undo a step: the machine returns to its state before the step. Raises CommandRejected if it cannot; then
         nothing was changed."""
         await self._undo.take_back(step, self.active_session)
 
     async def refresh_undo(self) -> None:
-        """Say again whether the last step can be taken back."""
+        """Update whether the last step can be undone."""
         await self._undo.refresh(self.active_session)
 
     async def observe_settled(self) -> None:
-        """Take the screen of this moment as the one to act on."""
+        """Take the current screen as the one to act on."""
         try:
             observation = await self.active_session.observe_settled()
         except BridgeError as error:
@@ -241,13 +242,13 @@ class ActionExecutor:
         await self._set_observation(observation)
 
     async def take_redraw(self) -> Observation | None:
-        """The screen after the timers that the last act did not wait for, with its pictures stored; None where it shows
-        what it showed before."""
+        """The screen after the timers that the last action did not wait for, with its pictures stored. None if it is
+        unchanged."""
         before = self._record.last_observation
         try:
             observation = self._settles.take()
         except BridgeError as error:
-            if self._record.state.status != "failed":  # somebody else may have found out before
+            if self._record.state.status != "failed":  # another caller may have noticed the loss before
                 await self.fail(str(error))
             return None
         if observation.screenshot == before.screenshot:
@@ -256,7 +257,7 @@ class ActionExecutor:
         return observation.model_copy(update={"text": before.text, "attachment": before.attachment})
 
     async def set_time_scale(self, rate: float) -> None:
-        """Let the machine's own time go at this pace, and look. Raises CommandRejected where it cannot."""
+        """Set the machine's time scale and observe. Raises CommandRejected if it cannot."""
         try:
             await self.active_session.set_time_scale(rate)
             await self._set_observation(await self.active_session.poll())
@@ -266,14 +267,14 @@ class ActionExecutor:
 
     @property
     def poll_at(self) -> float | None:
-        """When a page whose time goes on by itself is looked at next (loop time)."""
+        """The next poll of a page whose time advances by itself (loop time)."""
         page = self._record.last_observation.page if self._record.state.observation else None
         is_running = page is not None and page.pace > 0 and not page.over
         is_idle = self._record.state.status == "running" and self._gesture is None
         return self._polled_at + self._limits.poll if is_running and is_idle else None
 
     async def poll(self) -> None:
-        """Tell where a page whose time goes on stands now; its picture is seen live anyway."""
+        """Publish the current state of a page whose time advances by itself. Its picture is streamed live anyway."""
         self._polled_at = asyncio.get_running_loop().time()
         try:
             observation = await self.active_session.poll()
@@ -283,33 +284,33 @@ class ActionExecutor:
             await self._set_observation(observation)
 
     async def _set_observation(self, observation: Observation) -> None:
-        """Take an observation as the one to act on, where it shows something else."""
+        """Take an observation as the one to act on, if it shows something else."""
         if shows_another_state(observation, self._record.last_observation):
             await self.pictures.save(observation)
             await self._record.change(observation=observation)
 
     async def fail(self, why: str) -> None:
-        """The machine is lost; all that was done stays."""
+        """Mark the machine as lost; all stored steps stay."""
         await self._record.change(status="failed", error=why, autopilot=False, takeover=False)
 
     def input_digest(self, command_id: str) -> str | None:
-        """The digest of a takeover's input taken before."""
+        """The digest of a takeover input that was accepted before."""
         return self._inputs.get(command_id)
 
     def record_input(self, command_id: str, digest: str) -> None:
-        """Know a takeover's input again. Not stored: a takeover does not outlive its runner."""
+        """Remember a takeover input to recognise resends. It is not stored: a takeover does not outlive its runner."""
         self._inputs[command_id] = digest
         while len(self._inputs) > self._limits.inputs:
             self._inputs.popitem(last=False)
 
     def discard_input(self, command_id: str) -> None:
-        """Not know an input any more that was refused after all."""
+        """Forget an input that was refused after all."""
         self._inputs.pop(command_id, None)
 
     async def input(self, commands: Sequence[TakeoverInput], digest: str) -> None:
-        """Do what came since the last time in one go; a gesture's first inputs are its stored intent.
+        """Perform all inputs since the last call as one batch. A gesture's first inputs are its stored intent.
 
-        `digest` is the first command's. Raises CommandRejected when its intent cannot be stored.
+        `digest` belongs to the first command. Raises CommandRejected if its intent cannot be stored.
         """
         loop = asyncio.get_running_loop()
         first = commands[0].command_id
@@ -331,14 +332,14 @@ class ActionExecutor:
             self.active_session, f"{first}-inputs", events, self._record.last_observation, loop.time()
         )
         if is_first and self._gesture.result is not None:
-            # The frames of a long takeover would push this one out before its step is written.
+            # The frames of a long takeover would evict this one before its step is written.
             await self.pictures.save(self._gesture.result.before)
         if self._gesture.is_full or self._gesture.machine_lost:
             await self.close_gesture()
 
     @property
     def gesture_ends_at(self) -> float | None:
-        """When the open gesture ends by itself (loop time): after a pause with nothing held and its thought known."""
+        """When the open gesture closes by itself (loop time): after a pause with nothing held and a known thought."""
         gesture = self._gesture
         if gesture is None or gesture.releases:
             return None
@@ -348,17 +349,18 @@ class ActionExecutor:
 
     @property
     def due_times(self) -> tuple[float | None, ...]:
-        """When something is to be done that no command asks for (loop times)."""
+        """Due times of work that no command asks for (loop time)."""
         return self.releases_at, self.gesture_ends_at, self.poll_at
 
     @property
     def releases_at(self) -> float | None:
-        """When what a takeover holds is let go (loop time): after a silence, as when the page is gone or frozen."""
+        """When held inputs of a takeover are released (loop time): after a silence, for example if the page is closed
+        or frozen."""
         gesture = self._gesture
         return gesture.last_message + self._limits.hold_silence if gesture is not None and gesture.releases else None
 
     async def release_gesture(self) -> None:
-        """Let go of what a takeover holds; the gesture goes on."""
+        """Release the inputs that a takeover holds; the gesture stays open."""
         gesture = self._gesture
         assert gesture is not None, "something is held"
         await self._store.check_fence()
@@ -368,12 +370,12 @@ class ActionExecutor:
             await self.close_gesture()
 
     async def pass_control(self) -> None:
-        """Make a step of what one person did by hand, before another person goes on in the same takeover."""
+        """Store one person's manual input as a step, before another person continues the same takeover."""
         await self.close_gesture()
         self.thought = ""
 
     async def close_gesture(self, thought: str = "") -> None:
-        """Make one step of the open gesture, if there is one."""
+        """Store the open gesture as one step, if there is one."""
         gesture, self._gesture = self._gesture, None
         if gesture is not None:
             result = await gesture.close(
@@ -383,5 +385,5 @@ class ActionExecutor:
 
 
 def _without_time(page: BrowserPage | None) -> BrowserPage | None:
-    """What is worth telling of a page that goes on: all but its time."""
+    """A page without its time: the part whose changes are worth publishing."""
     return page and page.model_copy(update={"time_ms": 0.0})

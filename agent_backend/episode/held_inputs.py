@@ -1,4 +1,4 @@
-"""Which keys and buttons are down, as the inputs that let them go."""
+"""Tracks which keys and buttons are down, as the inputs that release them."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from protocol.trajectory.steps import Step, drop_undone_steps
 
 
 class HeldInputs:
-    """What inputs hold down, in the order they were done."""
+    """The keys and buttons that inputs hold down, in the order of the inputs."""
 
     def __init__(self) -> None:
         self._buttons: list[MouseUp] = []
@@ -15,11 +15,11 @@ class HeldInputs:
 
     @property
     def releases(self) -> tuple[InputEvent, ...]:
-        """The inputs that let go of everything, the latest first; buttons before keys."""
+        """The inputs that release everything, the latest first; buttons before keys."""
         return (*reversed(self._buttons), *reversed(self._keys))
 
     def note(self, event: object) -> None:
-        """Follow one input; any other act holds nothing."""
+        """Track one input; other actions hold nothing."""
         match event:
             case MouseDown(button=button):
                 self._buttons.append(MouseUp(button=button))
@@ -31,12 +31,12 @@ class HeldInputs:
                 self._keys = [held for held in self._keys if held.key != key]
 
     def clear(self) -> None:
-        """Everything was let go."""
+        """Forget everything: all inputs were released."""
         self._buttons, self._keys = [], []
 
 
 def held_after(steps: Sequence[Step]) -> HeldInputs:
-    """What single acts hold down after these steps. A takeover and an act that failed let go of everything."""
+    """What single actions hold down after these steps. A takeover or a failed action releases everything."""
     holds = HeldInputs()
     for step in drop_undone_steps(tuple(steps)):
         if isinstance(step.action, NoAction) or step.action.kind in CONTROL_KINDS:

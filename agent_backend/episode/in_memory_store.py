@@ -25,23 +25,23 @@ from protocol.trajectory.steps import Step, drop_undone_steps, steps_with_owed_t
 
 
 async def ignore_event(event: DurableEvent) -> None:
-    """Publishes to nobody."""
+    """Discards the event."""
 
 
 class InMemoryEpisodeStore:
-    """The state of one episode, and all that was ever offered in it.
+    """The state of one episode, and all proposals ever made in it.
 
-    Every writer changes everything at once or nothing, as a database transaction does, then publishes.
+    Every write is atomic, like a database transaction, and publishes its event afterwards.
     """
 
     def __init__(self, state: EpisodeState, publish: Callable[[DurableEvent], Awaitable[None]] = ignore_event) -> None:
         self.state = state
         self.offered: dict[int, tuple[Proposal, ...]] = {}
-        """What was offered at each step, marks included."""
+        """The proposals of each step, marks included."""
         self.blobs: dict[str, bytes] = {}
         self.notes: dict[str, str] = {}
         self.earlier: tuple[Step, ...] = ()
-        """What is done again where this episode is a branch; its pictures lie among `blobs`."""
+        """The steps to replay if this episode is a branch; their pictures are among `blobs`."""
         self._publish = publish
         self._commands: dict[str, str] = {}
         self._intent: Intent | None = None

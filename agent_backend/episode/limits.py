@@ -12,11 +12,11 @@ class RunnerLimits:
 
     Attributes:
         inbox: Most commands that wait at a time.
-        input_batch: Most commands of a takeover whose inputs are done in one go.
+        input_batch: Most commands of a takeover whose inputs form one batch.
         machine_retry_seconds: Seconds until a machine is requested again.
-        max_invalid_replies: Consecutive replies without an action that become steps of the autopilot. Zero where a
-            person is there: the autopilot then ends at once.
-        ends_with_page: Whether the policy is not asked any more once the page has ended or its time is over.
+        max_invalid_replies: Consecutive replies without an action that become steps of the autopilot. Zero if a person
+        is present: the autopilot then ends at once.
+        ends_with_page: Whether requests to the policy stop once the page has ended or its time is over.
     """
 
     inbox: int = 32

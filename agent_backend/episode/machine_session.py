@@ -34,16 +34,16 @@ from vm_bridge.machine import Machine
 T = TypeVar("T")
 
 REJECTIONS = (UnsupportedAction, InvalidAction, CommandConflict)
-"""The machine did nothing, and said why; any other BridgeError of an act leaves its outcome open."""
+"""Errors after which the machine has done nothing. Any other BridgeError leaves the outcome of an action unknown."""
 
 FIRST_RETRY_SECONDS = 0.2
-"""Seconds before a silent bridge is asked a second time; doubles from then on."""
+"""Seconds before the first retry of an unreachable bridge; doubles with each retry."""
 
 
 async def retry_unavailable(call: Callable[[], Awaitable[T]], *, within: float) -> T:
-    """The call's result, asked again while the bridge does not answer, for at most `within` seconds.
+    """The result of a call that is retried for at most `within` seconds while the bridge does not answer.
 
-    Only for calls that may be repeated. Raises BridgeUnavailable when the time is over.
+    Only for idempotent calls. Raises BridgeUnavailable when the time is over.
     """
     loop = asyncio.get_running_loop()
     deadline, delay = loop.time() + within, FIRST_RETRY_SECONDS
@@ -58,12 +58,11 @@ async def retry_unavailable(call: Callable[[], Awaitable[T]], *, within: float) 
 
 
 MAX_CACHED_BYTES = 96 * 2**20
-"""Most bytes of pictures and files at hand; the latest stays, however large."""
+"""Most bytes of pictures and files in the cache; the latest stays, however large."""
 
 
 class PictureCache:
-    """The screenshots of one episode and the files that were brought out: the latest at hand, every one in the
-    store."""
+    """Caches the latest screenshots and downloaded files of one episode; the store has all of them."""
 
     def __init__(self, store: EpisodeStore, *, max_entries: int) -> None:
         self._store = store
@@ -72,30 +71,30 @@ class PictureCache:
         self._saved: OrderedDict[str, None] = OrderedDict()
 
     async def fetch(self, machine: Machine, observation: Observation) -> None:
-        """Bring what an observation refers to, to hand. Raises BridgeError."""
+        """Load everything that an observation refers to into the cache. Raises BridgeError."""
         for ref in _referenced_blobs(observation):
             if ref.sha256 not in self._bytes:
                 try:
                     self._cache(ref, await machine.blob(ref))
-                except UnknownBlob:  # a file brought out before the bridge was started anew: the step stays without it
+                except UnknownBlob:  # a file from before a restart of the bridge: the step stays without it
                     if ref == observation.screenshot:
                         raise
 
     async def save(self, observation: Observation | None) -> None:
-        """Store what is at hand of it, each once."""
+        """Store the cached blobs of an observation, each once."""
         for ref, data in self.unsaved(observation).items():
             await self._store.save_blob(ref, data)
             self.mark_saved((ref,))
 
     def unsaved(self, *observations: Observation | None) -> dict[BlobRef, bytes]:
-        """What is at hand of them and was not stored yet."""
+        """The cached blobs of these observations that are not stored yet."""
         refs = (ref for observation in observations for ref in _referenced_blobs(observation))
         return {
             ref: self._bytes[ref.sha256] for ref in refs if ref.sha256 in self._bytes and ref.sha256 not in self._saved
         }
 
     def mark_saved(self, refs: Iterable[BlobRef]) -> None:
-        """Not store these again: they were stored with a step."""
+        """Mark these as stored: they were stored with a step."""
         self._saved |= dict.fromkeys(ref.sha256 for ref in refs)
         while len(self._saved) > self._max_entries:
             self._saved.popitem(last=False)
@@ -107,7 +106,7 @@ class PictureCache:
         return self._bytes[ref.sha256]
 
     def add(self, ref: BlobRef, data: bytes) -> None:
-        """Have bytes at hand that were made here."""
+        """Add bytes to the cache that were made here."""
         self._cache(ref, data)
 
     def _cache(self, ref: BlobRef, data: bytes) -> None:
@@ -127,7 +126,7 @@ def _referenced_blobs(observation: Observation | None) -> tuple[BlobRef, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ActionResult:
-    """What an act did, with the screens before and after it.
+    """The result of an action, with the screens before and after it.
 
     `after` is None where the outcome is unknown. `machine_lost` says why the machine cannot be used any more.
     """
@@ -139,21 +138,21 @@ class ActionResult:
     error: ActionError | None = None
     machine_lost: str = ""
     snapshot: MachineSnapshot | None = None
-    """The way back to before the act, where there is one."""
+    """A snapshot from before the action, if there is one."""
     timer_pending: bool = False
-    """Whether a program has set itself a time that was not waited for."""
+    """Whether a program has a pending timer that the action did not wait for."""
 
 
 def unknown_result(
     last_observation: Observation, started_at: datetime, why: str, *, machine_lost: bool = False
 ) -> ActionResult:
-    """The result of an act whose outcome stays unknown; `last_observation` is the last screen before it."""
+    """The result of an action whose outcome stays unknown; `last_observation` is the last screen before it."""
     error = ActionError(code=OutcomeUnknown.code, message=why)
     return ActionResult(last_observation, None, started_at, datetime.now(UTC), error, why if machine_lost else "")
 
 
 def build_step(intent: Intent, result: ActionResult, offered: tuple[Proposal, ...], policy: PolicyRef | None) -> Step:
-    """The step to store; `offered` and `policy` are those of the moment of the decision."""
+    """The step to store; `offered` and `policy` are those at the time of the decision."""
     done_as_said = intent.decision in ("accept", "auto") and (intent.batch is None or intent.batch.index == 1)
     said = next((one for one in offered if one.id == intent.proposal_id), None) if done_as_said else None
     return Step(
@@ -180,18 +179,19 @@ def build_step(intent: Intent, result: ActionResult, offered: tuple[Proposal, ..
 
 
 class MachineSession:
-    """One machine, reached patiently; whatever it returns has its pictures at hand."""
+    """A session with one machine that retries unreachable calls. The pictures of every result are in the cache."""
 
     def __init__(self, machine: Machine, pictures: PictureCache, *, within: float) -> None:
         self._machine = machine
         self._pictures = pictures
         self._timeout_seconds = within
         self.tools: tuple[Tool, ...] = ()
-        """What can be called by name, once the task is prepared."""
+        """The tools that can be called by name, once the task is prepared."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Action kinds this machine accepts; where there is a screen to click on, it can be looked at."""
+        """Action kinds that this machine accepts. A machine with a screen to click on also accepts screenshot
+        actions."""
         kinds = tuple(self._machine.capabilities.kinds)
         return (*kinds, *OBSERVATION_KINDS) if "click" in kinds else kinds
 
@@ -201,8 +201,8 @@ class MachineSession:
         return self._machine.capabilities.snapshots
 
     async def _snapshot(self) -> MachineSnapshot | None:
-        """The way back to this moment; None where there is none, or the bridge does not answer: an act waits for no
-        snapshot."""
+        """A snapshot of the current state. None if the machine has none or the bridge does not answer: an action does
+        not wait for a snapshot."""
         if not self.can_restore:
             return None
         with contextlib.suppress(BridgeError):
@@ -210,11 +210,11 @@ class MachineSession:
         return None
 
     async def restore(self, snapshot: MachineSnapshot) -> Observation:
-        """Go back. Raises BridgeError; CannotRestore where nothing was changed."""
+        """Restore a snapshot. Raises BridgeError; CannotRestore if nothing was changed."""
         return await self._fetch_pictures(await self._machine.restore(snapshot))
 
     async def prepare(self, task: Task) -> Observation:
-        """The task's start state. Raises BridgeError."""
+        """Bring the machine to the task's start state. Raises BridgeError."""
         last_observation = await self._fetch_pictures(
             await retry_unavailable(lambda: self._machine.prepare(task), within=self._timeout_seconds)
         )
@@ -223,13 +223,13 @@ class MachineSession:
         return last_observation
 
     async def observe_settled(self) -> Observation:
-        """The rested screen. Raises BridgeError."""
+        """The settled screen. Raises BridgeError."""
         return await self._fetch_pictures(
             await retry_unavailable(lambda: self._machine.observe(settle=True), within=self._timeout_seconds)
         )
 
     async def save_pictures(self, observation: Observation | None) -> None:
-        """Store the pictures of a look."""
+        """Store the pictures of an observation."""
         await self._pictures.save(observation)
 
     async def read_picture(self, ref: BlobRef) -> bytes:
@@ -237,11 +237,11 @@ class MachineSession:
         return await self._pictures.read(ref)
 
     async def poll(self) -> Observation:
-        """The screen of this moment, at rest or not. Raises BridgeError."""
+        """The current screen, settled or not. Raises BridgeError."""
         return await self._fetch_pictures(await retry_unavailable(self._machine.observe, within=self._timeout_seconds))
 
     async def set_time_scale(self, rate: float) -> None:
-        """How fast the machine's own time goes between acts. Raises BridgeError."""
+        """Set how fast the machine's own time passes between actions. Raises BridgeError."""
         await retry_unavailable(lambda: self._machine.set_time_scale(rate), within=self._timeout_seconds)
 
     async def act(
@@ -255,9 +255,9 @@ class MachineSession:
         expected: BlobRef | None = None,
         wait_for_timers: bool = True,
     ) -> ActionResult:
-        """Do one action once, and say how it ended; `last_observation` is the frame to name where the machine can show
-        none. With `snapshot` the result has the way back to before it, where there is one. `expected` and
-        `wait_for_timers` say when the wait for rest may end; see `Machine.perform`."""
+        """Execute one action exactly once and report its result. `last_observation` is the frame to report if the
+        machine cannot show one. With `snapshot` the result has a snapshot from before the action, if the machine can
+        take one. `expected` and `wait_for_timers` say when the settle may end; see `Machine.perform`."""
         started = datetime.now(UTC)
         if action.kind in CONTROL_KINDS:
             return ActionResult(last_observation, last_observation, started, started)
@@ -285,7 +285,7 @@ class MachineSession:
             rejection = ActionError(code=error.code, message=str(error))
             return ActionResult(last_observation, last_observation, started, datetime.now(UTC), rejection)
         except BridgeError as error:
-            # After a restart the bridge has the transition but not its pictures: the machine is still there.
+            # After a restart the bridge has the transition but not its pictures: the machine still exists.
             still_there = isinstance(error, OutcomeUnknown | UnknownBlob)
             return unknown_result(last_observation, started, str(error), machine_lost=not still_there)
         return ActionResult(
@@ -299,7 +299,7 @@ class MachineSession:
         )
 
     async def _observe(self, action: Screenshot | Zoom, last_observation: Observation) -> ActionResult:
-        """A look at the screen, with the part of it that is asked for."""
+        """Observe the screen, with the requested part of it."""
         started = datetime.now(UTC)
         try:
             after = await self.observe_settled()
@@ -317,23 +317,23 @@ class MachineSession:
         return ActionResult(last_observation, after, started, datetime.now(UTC))
 
     async def complete(self, intent: Intent, last_observation: Observation) -> ActionResult:
-        """What came of an intent that a crash left open, asked for by the same command_id.
+        """The result of an intent that a crash left open, requested under the same command_id.
 
-        A gesture is not asked for again: only its first inputs were stored.
+        A gesture is not requested again: only its first inputs were stored.
         """
         if isinstance(intent.action, Gesture) and intent.decision == "takeover":
             return unknown_result(last_observation, intent.started_at, "the takeover was cut off")
         return await self.act(intent.command_id, intent.action, last_observation, snapshot=True)
 
     async def wait_until_settled(self, result: ActionResult) -> ActionResult:
-        """The same deed with the screen as it rests now."""
+        """The same result with the screen as it has settled now."""
         try:
             return replace(result, after=await self.observe_settled(), ended_at=datetime.now(UTC))
         except BridgeError as error:
             return unknown_result(result.before, result.started_at, str(error), machine_lost=True)
 
     async def judge(self, answer: str) -> Verdict:
-        """The verifier's verdict; where it could not judge, one without success and with the error's code."""
+        """The verifier's verdict. If it could not judge, a verdict without success that has the error's code."""
         try:
             return await retry_unavailable(lambda: self._machine.evaluate(answer=answer), within=self._timeout_seconds)
         except BridgeError as error:
@@ -345,12 +345,12 @@ class MachineSession:
             await self._machine.skip_settle()
 
     async def close(self) -> None:
-        """Let go of this view of the machine."""
+        """Close this session; the machine itself stays."""
         with contextlib.suppress(BridgeError):
             await self._machine.close()
 
     async def _upload_file(self, ref: BlobRef) -> None:
-        """Hand a file's bytes over. Raises InvalidAction when they are no file of this episode."""
+        """Upload a file's bytes. Raises InvalidAction if they are not a file of this episode."""
         try:
             data = await self._pictures.read(ref)
         except KeyError:
@@ -363,7 +363,7 @@ class MachineSession:
 
 
 def crop_screenshot(data: bytes, action: Zoom, size: tuple[int, int]) -> tuple[BlobRef, bytes]:
-    """The part of a screenshot that is asked for, as a PNG enlarged to fit a screen of this size (pixels).
+    """The requested part of a screenshot, as a PNG enlarged to fit a screen of this size (pixels).
 
     Raises PictureUnreadable.
     """

@@ -13,7 +13,7 @@ from vm_bridge.machine_io import Files, ScreenTexts, Terminals
 
 
 class MaskedMachine:
-    """Implements every method of `Machine`, so that a new method passes no text on unmasked by default.
+    """Implements every method of `Machine`, so that no new method passes text on unmasked by default.
 
     Pictures, blobs, files and terminals are the machine's own.
     """
@@ -81,7 +81,7 @@ class MaskedMachine:
         return self._machine.terminals
 
     async def screen_texts(self) -> ScreenTexts:
-        """None while there are secrets: one of several words is not found in single words."""
+        """None while there are secrets: a secret of several words cannot be found in single words."""
         return ScreenTexts() if self._values() else await self._machine.screen_texts()
 
     async def tools(self) -> tuple[Tool, ...]:

@@ -1,4 +1,4 @@
-"""Requests for a policy's notes, in the background and one at a time.
+"""Requests a policy's notes in the background, one at a time.
 
 Nothing waits for a note. A failed one is requested again after the next step; until then the older steps stay in the
 prompt as they are.
@@ -29,18 +29,18 @@ class MemorySummarizer:
 
     @property
     def result_ready(self) -> bool:
-        """Whether a note, or a failure, waits to be taken."""
+        """Whether a note or a failure is ready for `take`."""
         return self._task is not None and self._task.done()
 
     @property
     def in_progress(self) -> bool:
-        """Whether a note was asked for and is not taken yet."""
+        """Whether a note was requested and is not taken yet."""
         return self._task is not None
 
     def request_now(
         self, policy: Policy | None, task: Task, steps: tuple[Step, ...], memories: tuple[Memory, ...]
     ) -> None:
-        """Ask for the next note, where this policy writes any and one is due."""
+        """Request the next note, if this policy writes any and one is due."""
         if self._task is None and isinstance(policy, SummarizingPolicy) and policy.steps_to_summarize(steps, memories):
             self.policy_ref = policy.ref
             self._task = asyncio.create_task(self._write(policy, task, steps, memories))
@@ -54,7 +54,7 @@ class MemorySummarizer:
         return await report_request(policy, policy.ref, lambda _: write(), self._on_request)
 
     def take(self) -> Memory | PolicyError:
-        """The note, once, or why there is none."""
+        """Return the note, once, or why there is none."""
         assert self._task is not None
         task, self._task = self._task, None
         try:
@@ -63,7 +63,7 @@ class MemorySummarizer:
             return error
 
     async def close(self) -> None:
-        """Ask no longer."""
+        """Stop requesting notes."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)

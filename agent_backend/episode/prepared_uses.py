@@ -14,16 +14,16 @@ from protocol.base import FrozenModel
 logger = logging.getLogger(__name__)
 
 PreparedOutcome = Literal["open", "used", "discarded"]
-"""`open` while the episode may still come to be what was guessed."""
+"""`open` while the episode may still match the guess."""
 
 
 class PreparedUse(FrozenModel):
     """One prepared request: a model request that was sent before it was needed.
 
     Attributes:
-        id: Names it for ever, so that it is counted once.
+        id: A permanent id, so that the use is counted once.
         seconds: How long the request ran; None while it does.
-        input_tokens: Tokens of its prompt; None where the model server did not say.
+        input_tokens: Tokens of its prompt; None if the model server does not report it.
         output_tokens: Tokens of its replies, as for `input_tokens`.
     """
 
@@ -41,18 +41,18 @@ def begin_use() -> PreparedUse:
 
 
 def end_request(use: PreparedUse, request: PolicyRequest) -> PreparedUse:
-    """The use with what its request took, once that has ended, be it by an error or a cancellation."""
+    """The use with the cost of its request, once that has ended, also by an error or a cancellation."""
     read, written = request.count_tokens()
     seconds = (request.ended - request.started) / 1e9
     return use.model_copy(update={"seconds": seconds, "input_tokens": read, "output_tokens": written})
 
 
 class PreparedUseRecorder:
-    """Stores each use as it is now, one after the other, beside the loop. Nothing waits for it but `close`.
+    """Stores the latest state of each use, one after the other, in the background. Only `close` waits for it.
 
     Args:
-        store: Stores a use, in place of what was stored under its id before. What it raises is logged, and the use is
-            stored with the next one.
+        store: Stores a use in place of the earlier one with its id. Errors are logged, and the use is stored with the
+        next one.
     """
 
     def __init__(self, store: Callable[[PreparedUse], Awaitable[None]]) -> None:
@@ -61,13 +61,13 @@ class PreparedUseRecorder:
         self._task: asyncio.Task[None] | None = None
 
     def note(self, use: PreparedUse) -> None:
-        """Store a use soon; of several states of one only the last is stored."""
+        """Store a use soon; of several states of one use only the last is stored."""
         self._waiting[use.id] = use
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run())
 
     async def close(self, *, within: float) -> None:
-        """Wait until all is stored, at most so many seconds."""
+        """Wait until all uses are stored, for at most so many seconds."""
         deadline = time.monotonic() + within
         if self._task is not None:
             await asyncio.wait((self._task,), timeout=within)

@@ -1,4 +1,4 @@
-"""Model requests at a decision point: with retries, and prepared ones, which are sent before they are needed."""
+"""Sends model requests at a decision point, with retries. Prepared requests are sent before they are needed."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -24,7 +24,7 @@ ReadBlob = Callable[[BlobRef], Awaitable[bytes]]
 
 @dataclass(frozen=True, slots=True)
 class ProposalRequest:
-    """What a policy is asked at a decision point."""
+    """A request to the policy at a decision point."""
 
     task: Task
     steps: tuple[Step, ...]
@@ -48,20 +48,20 @@ class PreparedRequest:
         self._taken = asyncio.Event()
 
     async def hold_blob(self, ref: BlobRef, data: bytes) -> None:
-        """Keep what is to be stored until the question is taken."""
+        """Keep a blob until the request is used."""
         self._blobs[ref] = data
 
     def take(self) -> None:
-        """The question is the episode's own."""
+        """Use the request: the episode has reached its decision point."""
         self._change_use(self._use.model_copy(update={"outcome": "used"}))
         self._taken.set()
 
     def discard(self) -> None:
-        """The question is not put; nothing is stored for it."""
+        """Discard the request; nothing is stored for it."""
         self._change_use(self._use.model_copy(update={"outcome": "discarded"}))
 
     def end_request(self, request: PolicyRequest) -> None:
-        """Count what the request took, once it has ended."""
+        """Record the cost of the request, once it has ended."""
         self._change_use(end_request(self._use, request))
 
     def _change_use(self, use: PreparedUse) -> None:
@@ -71,7 +71,7 @@ class PreparedRequest:
     async def answer(
         self, propose: Callable[[], Awaitable[tuple[Proposal, ...]]], save_blob: SaveBlob
     ) -> tuple[Proposal, ...]:
-        """The answer, once the question is taken and what belongs to it stored. Raises PolicyError."""
+        """The answer, once the request is used and its blobs are stored. Raises PolicyError."""
         proposals = await propose()
         await self._taken.wait()
         for ref, data in self._blobs.items():
@@ -80,7 +80,7 @@ class PreparedRequest:
 
 
 def is_prepared(prepared: PreparedRequest, policy: Policy, request: ProposalRequest) -> bool:
-    """Whether a question is the one that was put ahead of its moment."""
+    """Whether a request equals the prepared one."""
     ahead = prepared.request
     same = (ahead.task, ahead.kinds, ahead.tools, ahead.memories) == (
         request.task,
@@ -94,14 +94,14 @@ def is_prepared(prepared: PreparedRequest, policy: Policy, request: ProposalRequ
 
 
 PARTIAL_INTERVAL_SECONDS = 0.1
-"""Seconds between two looks at growing texts: ten a second read as flowing and do not flood a socket."""
+"""Seconds between two updates of growing texts. Ten updates a second look smooth and do not flood a socket."""
 CLOSE_SECONDS = 5.0
 """How long `close` waits for cancelled requests to end."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often a silent policy is asked again at one decision point, and after how long (seconds)."""
+    """How often a failed request is retried at one decision point, and after how long (seconds)."""
 
     first: float = 1.0
     longest: float = 30.0
@@ -109,8 +109,8 @@ class RetryPolicy:
 
 
 def retry_delay(error: PolicyError, failures: int, retry_policy: RetryPolicy) -> float:
-    """Seconds until the next question: longer each time, and as long as the server asks for. A server that refuses the
-    request would refuse it again: somebody must change something first."""
+    """Seconds until the next retry: longer each time, and at least as long as the server asks for. After a refusal it
+    is the longest delay: the server refuses the request until a person changes something."""
     if isinstance(error, PolicyRejected):
         return retry_policy.longest
     requested_delay = error.retry_after if isinstance(error, PolicyUnavailable) else None
@@ -118,7 +118,8 @@ def retry_delay(error: PolicyError, failures: int, retry_policy: RetryPolicy) ->
 
 
 class ProposalRequester:
-    """Asks, listens, gives up, asks again later. It never stores: who asked records the answer."""
+    """Sends requests, streams their answers, cancels them, and retries them later. It stores nothing: the caller
+    records the answer."""
 
     def __init__(
         self,
@@ -143,27 +144,27 @@ class ProposalRequester:
         self._cancelled: set[asyncio.Task[tuple[Proposal, ...]]] = set()
         self._failures = 0
         self.policy: Policy | None = None
-        """The policy that was asked last."""
+        """The policy of the last request."""
         self.retry_at: float | None = 0.0
-        """When the next question may be asked (loop time); None when patience has run out."""
+        """The earliest time of the next request (loop time); None once all retries are used up."""
 
     @property
     def policy_ref(self) -> PolicyRef | None:
-        """The revision that was asked last."""
+        """The revision of the last request."""
         return None if self.policy is None else self.policy.ref
 
     @property
     def active(self) -> bool:
-        """Whether a question is out or an answer waits to be taken."""
+        """Whether a request runs or an answer is ready for `take`."""
         return self._task is not None
 
     @property
     def result_ready(self) -> bool:
-        """Whether an answer, or a failure, waits to be taken."""
+        """Whether an answer or a failure is ready for `take`."""
         return self._task is not None and self._task.done()
 
     def request_now(self, policy: Policy, request: ProposalRequest) -> None:
-        """Put one question; an earlier one is dropped."""
+        """Send a request; an earlier one is cancelled."""
         prepared, self._prepared = self._prepared, None
         self.cancel()
         self.policy = policy
@@ -178,7 +179,7 @@ class ProposalRequester:
         self._task.add_done_callback(lambda _: self._on_done())
 
     def prepare(self, guess: Guess, request: ProposalRequest) -> None:
-        """Put a question that may be put soon; it replaces the one prepared before."""
+        """Send a request that may be needed soon; it replaces the one prepared before."""
         self._discard(self._prepared)
         self._prepared = prepared = PreparedRequest(guess, request, self._uses.note)
 
@@ -192,7 +193,7 @@ class ProposalRequester:
         prepared.task = asyncio.create_task(prepared.answer(propose, self._save_blob))
 
     def expected_picture(self, intent: Intent) -> BlobRef | None:
-        """What the twin showed after the act that is intended now; None where it did not do it."""
+        """What the twin showed after the action that is pending now; None if the twin did not do it."""
         return None if self._prepared is None else picture_after(self._prepared.guess, intent)
 
     def _discard(self, prepared: PreparedRequest | None) -> None:
@@ -201,7 +202,7 @@ class ProposalRequester:
             self._drop_task(prepared.task)
 
     def take(self) -> tuple[Proposal, ...] | PolicyError:
-        """The answer, once; a failure sets the time to ask again."""
+        """Return the answer, once. A failure sets the time of the next retry."""
         assert self._task is not None
         task, self._task = self._task, None
         try:
@@ -216,12 +217,12 @@ class ProposalRequester:
         return proposals
 
     def reset_retries(self) -> None:
-        """Forget earlier failures: the next question may be asked at once."""
+        """Forget earlier failures: the next request may be sent at once."""
         self._failures = 0
         self.retry_at = 0.0
 
     def cancel(self) -> None:
-        """Cancel the running question; its request is closed in the background."""
+        """Cancel the running request; its connection is closed in the background."""
         self._request = None
         task, self._task = self._task, None
         if task is not None:
@@ -235,10 +236,10 @@ class ProposalRequester:
     def _discard_result(self, task: asyncio.Task[tuple[Proposal, ...]]) -> None:
         self._cancelled.discard(task)
         if not task.cancelled():
-            task.exception()  # retrieve it, so that asyncio does not report it: the request was cancelled
+            task.exception()  # retrieve the exception, so that asyncio does not report it: the request was cancelled
 
     async def close(self) -> None:
-        """Drop the question and wait until nothing of it runs."""
+        """Cancel the request and wait until nothing of it runs."""
         self.cancel()
         prepared, self._prepared = self._prepared, None
         self._discard(prepared)
@@ -290,4 +291,4 @@ class ProposalRequester:
 
 
 async def _count_nothing(use: PreparedUse) -> None:
-    """Of an episode without twins."""
+    """Discards the use, in an episode without twins."""

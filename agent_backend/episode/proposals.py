@@ -1,4 +1,4 @@
-"""What is proposed in one episode: when its policy is asked, and what is void."""
+"""The proposals of one episode: when the policy is asked, and when proposals become invalid."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,11 +19,11 @@ from protocol.trajectory.observations import Observation
 from protocol.trajectory.steps import Step, drop_undone_steps
 
 CurrentPolicy = Callable[[], Policy | None]
-"""Returns the present policy, or None where none proposes. Called at every decision point."""
+"""Returns the current policy, or None if none proposes. Called at every decision point."""
 
 
 class ProposalManager:
-    """The offers of one episode. `wake` is called when there is news; what changes anything is left to who calls."""
+    """Manages the proposals of one episode. `wake` is called when a result is ready; the caller applies it."""
 
     def __init__(
         self,
@@ -61,12 +61,12 @@ class ProposalManager:
             holds_secret=holds_secret,
             on_request=on_request,
         )
-        """Half-written thoughts that the policy continues."""
+        """Requests continuations of half-written thoughts."""
         self._settles = settles
         self._ends_with_page = ends_with_page
         self._stored_at: float | None = None
         self.failure: PolicyError | None = None
-        """Why the policy was silent when it was asked last."""
+        """Why the last request to the policy failed."""
 
     @property
     def _state(self) -> EpisodeState:
@@ -74,7 +74,7 @@ class ProposalManager:
 
     @property
     def wants_proposals(self) -> bool:
-        """Whether the policy is to be asked, be it not yet."""
+        """Whether the policy should be asked, now or later."""
         state = self._state
         ready = state.status == "running" and not state.takeover and state.pending is None
         ready = ready and not self._has_ended(state.observation)
@@ -86,22 +86,23 @@ class ProposalManager:
 
     @property
     def request_at(self) -> float | None:
-        """When it is asked next (loop time); None where it is not, be it that patience has run out."""
+        """The time of the next request (loop time); None if there will be none, for example once all retries are used
+        up."""
         return self._requester.retry_at if self.wants_proposals else None
 
     @property
     def retries_exhausted(self) -> bool:
-        """Whether it would be asked if patience had not run out."""
+        """Whether the policy would be asked if retries were left."""
         return self.wants_proposals and self._requester.retry_at is None
 
     @property
     def result_ready(self) -> bool:
-        """Whether an answer, or a failure, waits to be taken."""
+        """Whether an answer or a failure is ready for `take`."""
         return self._requester.result_ready
 
     @property
     def memory_ready(self) -> bool:
-        """Whether a note, or a failure to write one, waits to be taken."""
+        """Whether a note, or a failure to write one, is ready."""
         return self._summarizer.result_ready
 
     @property
@@ -123,13 +124,14 @@ class ProposalManager:
 
     @property
     def displayed_ms(self) -> float | None:
-        """For how long the offers have been seen; None where there are none, or an earlier process showed them."""
+        """How long the proposals have been displayed, in milliseconds; None if there are none, or if an earlier process
+        displayed them."""
         if self._stored_at is None or not self._state.proposals:
             return None
         return (asyncio.get_running_loop().time() - self._stored_at) * 1000
 
     async def request_now(self) -> None:
-        """Ask about the screen of this moment."""
+        """Request proposals for the current screen."""
         self.request_for(self._state.steps, self._record.last_observation)
         if self._requester.active:
             return await self.publish_waiting()
@@ -137,25 +139,25 @@ class ProposalManager:
         self.follow()
 
     async def publish_waiting(self) -> None:
-        """Tell that the policy was asked, where it was."""
+        """Publish that the policy was asked, if it was."""
         if self._requester.active:
             await self._record.publish_thinking("waiting", policy=self._requester.policy_ref)
             self.follow()
 
     def request_for(self, steps: tuple[Step, ...], observation: Observation) -> None:
-        """Ask about steps that may still be on their way into the store."""
+        """A request about steps that may not be stored yet."""
         policy = self._current_policy()
         self.continuations.cancel()
         if policy is not None and not self._has_ended(observation):
             self._requester.request_now(policy, self._question(drop_undone_steps(steps), observation))
 
     def expected_picture(self, intent: Intent) -> BlobRef | None:
-        """The picture that an act is likely to lead to, where a twin did it before."""
+        """The picture that an action probably leads to, if a twin did it before."""
         return self._requester.expected_picture(intent)
 
     def follow(self) -> None:
-        """Have the twin come to where the episode stands, also while the policy is asked; but not before the timers
-        that are waited for: the twin waits for them too."""
+        """Let the twin catch up with the episode, also during a request to the policy. It does not start while the
+        episode waits for timers, because the twin waits for them too."""
         if self._speculator is None or self._state.status != "running":
             return
         if self._settles.waiting:
@@ -164,7 +166,7 @@ class ProposalManager:
             self._speculator.follow(self._state, policy)
 
     def _prepare(self, guess: Guess) -> None:
-        """Ask ahead what would be asked if the first candidate were accepted."""
+        """Prepare the request that would follow if the first candidate were accepted."""
         self._requester.prepare(guess, self._question(guess.steps, guess.observation))
 
     def _question(self, past: tuple[Step, ...], observation: Observation) -> ProposalRequest:
@@ -176,7 +178,7 @@ class ProposalManager:
         return not self._record.loaded or self._state.text_continuation
 
     def _idle_question(self) -> ProposalRequest | None:
-        """What the policy is asked at this moment, where it is not at work on it and a person may act."""
+        """The request for the current decision, if none runs and a person may act."""
         if not self._record.loaded:
             return None
         state = self._state
@@ -185,7 +187,7 @@ class ProposalManager:
         return self._question(drop_undone_steps(state.steps), self._record.last_observation)
 
     def cancel_request(self) -> None:
-        """Wait for no answer any more."""
+        """Cancel the pending request."""
         self._requester.cancel()
 
     def reset_retries(self) -> None:
@@ -193,7 +195,7 @@ class ProposalManager:
         self._requester.reset_retries()
 
     async def take(self) -> None:
-        """Store what the policy offers, or say that it is silent; it is asked again by itself."""
+        """Store the policy's proposals, or publish its failure. A failed request is retried automatically."""
         answer = self._requester.take()
         self.failure = answer if isinstance(answer, PolicyError) else None
         if isinstance(answer, PolicyError):
@@ -216,8 +218,8 @@ class ProposalManager:
             await self._record.publish_noting("idle")
 
     async def withdraw(self, reason: WithdrawalReason, observation: Observation | None = None) -> None:
-        """Withdraw proposals and cancel the pending request; the policy is asked again, about `observation` from now on
-        where it is given."""
+        """Withdraw proposals and cancel the pending request. The policy is asked again, about `observation` if it is
+        given."""
         self._requester.cancel()
         self._requester.reset_retries()
         self.failure = None
@@ -228,14 +230,14 @@ class ProposalManager:
         await self._record.publish_thinking("idle")
 
     async def take_redraw(self, observation: Observation | None) -> None:
-        """Take the screen after the timers that were waited for; None where it is the one that is known."""
+        """Take the screen after the awaited timers; None if it is unchanged."""
         if observation is not None:
             await self.withdraw("screen_changed", observation)
         else:
             self.follow()
 
     async def store_memory(self) -> None:
-        """Store the note that was written, or say that it was not."""
+        """Store the note, or publish that it could not be written."""
         memory, author = self._summarizer.take(), self._summarizer.policy_ref
         if isinstance(memory, PolicyError):
             return await self._record.publish_noting("failed", str(memory), policy=author)
@@ -244,7 +246,7 @@ class ProposalManager:
             await self._record.change(memories=(*self._state.memories, memory))
 
     async def close(self) -> None:
-        """Ask for nothing any more."""
+        """Stop all requests."""
         if self._speculator is not None:
             await self._speculator.close()
         await self.continuations.close()
@@ -252,7 +254,7 @@ class ProposalManager:
         await self._summarizer.close()
 
     async def _request_memory(self, policy: Policy | None) -> None:
-        """Have the next note written, where the policy writes any and one is due."""
+        """Request the next note, if the policy writes notes and one is due."""
         self._summarizer.request_now(
             policy, self._state.task, drop_undone_steps(self._state.steps), self._state.memories
         )

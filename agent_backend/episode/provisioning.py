@@ -1,4 +1,4 @@
-"""How an episode comes by its machine: a fresh one while it warms, the one it had after a restart."""
+"""Provides an episode's machine: a new one while the episode warms, or the same one after a restart."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -18,21 +18,21 @@ from vm_bridge.errors import BridgeError, BridgeUnavailable, MachineGone, NoMach
 from vm_bridge.machine import Machine
 
 MAX_LOST_MACHINES = 3
-"""So many machines may be lost while they are prepared; then the episode fails."""
+"""The episode fails once it has lost this many machines during their preparation."""
 MachineFactory = Callable[[EpisodeState], Awaitable[Machine]]
-"""Leases a machine for an episode that is warming, or finds the one it had. Raises BridgeError."""
+"""Leases a machine for a warming episode, or finds its earlier one. Raises BridgeError."""
 MachineTask = Callable[[Task], Task]
-"""The task for its machine, with secrets that neither the record nor the policy may hold. Raises BridgeError."""
+"""The task for its machine, with secrets that must reach neither the record nor the policy. Raises BridgeError."""
 
 
 def same_task(task: Task) -> Task:
-    """The task as it is."""
+    """Returns the task unchanged."""
     return task
 
 
 @dataclass(frozen=True, slots=True)
 class ReadyMachine:
-    """A machine that stands ready: what it shows, and what was done again to come there."""
+    """A ready machine: its screen, and the steps that were replayed to reach it."""
 
     observation: Observation
     branch: Branch | None = None
@@ -40,8 +40,8 @@ class ReadyMachine:
 
 
 class MachineProvisioner:
-    """Opens the machine of one episode beside its loop. `wake` is called when there is news; `within` bounds how long
-    an unreachable bridge is tried, `retry_seconds` pass until a machine is requested again."""
+    """Opens the machine of one episode in the background. `wake` is called when a result is ready. `within` bounds the
+    retries of an unreachable bridge; `retry_seconds` pass until a machine is requested again."""
 
     def __init__(
         self,
@@ -64,11 +64,11 @@ class MachineProvisioner:
         self._machine_task = machine_task
         self._warming: asyncio.Task[ReadyMachine] | None = None
         self.done = False
-        """Whether the machine stands ready, or there is none yet, or there never will be."""
+        """Whether the machine is ready, not ready yet, or will never be."""
         self._lost_machines = 0
 
     async def resume(self) -> None:
-        """Take up the episode where the store has it: start warming, or find its machine again."""
+        """Resume the episode from the store: start warming, or find its machine again."""
         await self._record.load()
         if self._record.state.status == "warming":
             self._start()
@@ -76,7 +76,7 @@ class MachineProvisioner:
             await self._reattach()
 
     async def begin(self) -> None:
-        """Take what warming gave."""
+        """Take the result of warming."""
         assert self._warming is not None
         warming, self._warming, self.done = self._warming, None, False
         try:
@@ -85,7 +85,7 @@ class MachineProvisioner:
             if self._record.state.error != str(error):
                 await self._record.change(error=str(error))
             return self._start(self._retry_seconds)
-        except (MachineGone, StaleLease) as error:  # nothing was done on it yet: another one will do
+        except (MachineGone, StaleLease) as error:  # nothing was done on it yet, so any other machine will do
             self._lost_machines += 1
             return (
                 await self._executor.fail(str(error))
@@ -108,8 +108,7 @@ class MachineProvisioner:
         )
 
     async def _store_replayed_steps(self, ready: ReadyMachine) -> None:
-        """Store the steps that were done again. A crash may have left some of them here already, from when the state
-        was reached another time."""
+        """Store the replayed steps. After a crash some of them may be stored already, by an earlier replay."""
         stored = drop_undone_steps(self._record.state.steps)
         for step in ready.again[len(stored) :]:
             await self._record.write(self._store.append_step(step))
@@ -117,7 +116,7 @@ class MachineProvisioner:
             await self._record.write(self._store.undo_step(step.index, ready.observation))
 
     async def close(self) -> None:
-        """Warm no longer."""
+        """Stop warming."""
         if self._warming is not None:
             self._warming.cancel()
             await asyncio.gather(self._warming, return_exceptions=True)
@@ -150,11 +149,11 @@ class MachineProvisioner:
         return self._executor.open_session(machine)
 
     async def _reattach(self) -> None:
-        """Find the machine again, complete what a crash left open, and look."""
+        """Find the machine again, complete the intent that a crash left open, and observe."""
         state = self._record.state
         intent = await self._store.pending_intent()
         if state.autopilot or state.takeover:
-            await self._record.change(autopilot=False, takeover=False)  # a person may be absent
+            await self._record.change(autopilot=False, takeover=False)  # a person may be away
         try:
             await self._open_session()
         except BridgeError as error:
@@ -169,7 +168,7 @@ class MachineProvisioner:
         await self._withdraw_stale_proposals(state.observation)
 
     async def _withdraw_stale_proposals(self, before: Observation | None) -> None:
-        """What was offered for a screen that is no longer there cannot be taken."""
+        """Withdraw proposals for a screen that no longer exists."""
         state = self._record.state
         if state.proposals and before is not None and self._record.last_observation.screenshot != before.screenshot:
             await self._record.write(self._store.withdraw_proposals("screen_changed"))

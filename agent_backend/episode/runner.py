@@ -1,6 +1,6 @@
-"""The loop of one episode: commands in, acts on the machine, steps into the store, proposals out.
+"""The loop of one episode: it takes commands, acts on the machine, stores steps and requests proposals.
 
-One task makes every durable change in order. Beside it a machine is prepared and the policy asked.
+One asyncio task makes every durable change, in order. Machine preparation and policy requests run concurrently.
 """
 
 from collections.abc import Awaitable, Callable
@@ -62,10 +62,10 @@ CLOSING_MESSAGE = "this episode is closing"
 
 
 class EpisodeRunner:
-    """Applies commands to one machine in the order they arrive, and asks for proposals in between.
+    """Applies commands to one machine in order of arrival, and requests proposals in between.
 
-    `run` ends when the episode does or after `stop`; it raises what the store raises, since a machine must not
-    run ahead of its record. A new runner over the same store then goes on where this one stopped.
+    `run` ends when the episode ends or after `stop`. It raises errors of the store, because a machine must not run
+    ahead of its record. A new runner over the same store then resumes where this one stopped.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class EpisodeRunner:
         self._proposals = ProposalManager(*parts)
         how = (limits.executor.reach, limits.machine_retry_seconds, machine_task)
         self._provisioner = MachineProvisioner(record, store, self._executor, open_machine, self.wake, *how)
-        self.continuations = self._proposals.continuations  # of half-written thoughts
+        self.continuations = self._proposals.continuations  # for half-written thoughts
         self._inbox, self._wakeup = CommandQueue(limits.inbox), Wakeup()
         self._stopping, self._machine_lost_reason = False, ""
         self._handlers: tuple[tuple[Callable[[], bool], Callable[[], Awaitable[None]]], ...] = (
@@ -108,11 +108,11 @@ class EpisodeRunner:
             (lambda: self._is_policy_due, self._act_for_policy),
             (lambda: Wakeup.is_due(self._proposals.request_at), self._proposals.request_now),
         )
-        """What may be waiting, most urgent first, and who sees to it."""
+        """Conditions that may need work, most urgent first, each with its handler."""
 
     @property
     def state(self) -> EpisodeState:
-        """The episode as this runner knows it, `thinking` included. Raises AttributeError before `run` has looked."""
+        """The episode as this runner knows it, `thinking` included. AttributeError before `run`."""
         return self._record.state
 
     @property
@@ -121,16 +121,16 @@ class EpisodeRunner:
 
     @property
     def failure(self) -> PolicyError | None:
-        """Why the policy was silent when it was asked last."""
+        """Why the last request to the policy failed."""
         return self._proposals.failure
 
     @property
     def retries_exhausted(self) -> bool:
-        """Whether patience with it has run out, and it is wanted."""
+        """Whether proposals are wanted but all retries are used up."""
         return self._proposals.retries_exhausted
 
     async def submit(self, command: EpisodeCommand, reply: Emit) -> None:
-        """Queue a command; its fate (`acknowledged` or `rejected`) is told to `reply`. Never waits for an act."""
+        """Queue a command. `reply` receives its result (`acknowledged` or `rejected`). Never waits for an action."""
         if self._stopping:
             await reply(rejection(command, "not_running", CLOSING_MESSAGE))
         elif isinstance(command, SkipSettle):
@@ -151,21 +151,21 @@ class EpisodeRunner:
         self.wake()
 
     def _may_follow(self, action: Action, observation: Observation) -> bool:
-        """Whether the next action of a reply may be done on this screen, as far as the person is concerned."""
+        """Whether the next action of a reply needs no confirmation and no command interrupts it."""
         interrupted = self._stopping or self._inbox.holds(*INTERRUPTING_COMMANDS)
         return not interrupted and not self._secrets.unconfirmed((action,), observation)
 
     def wake(self) -> None:
-        """Look again: the current policy may have changed."""
+        """Wake the loop: the current policy may have changed."""
         self._wakeup.set()
 
     def lose_machine(self, why: str) -> None:
-        """The machine is gone, as somebody found out who only kept it: who looks at it hears without acting."""
+        """Report that the machine is lost, as the lease keeper found out. Viewers learn of it without acting."""
         self._machine_lost_reason = why
         self.wake()
 
     def stop(self) -> None:
-        """End after what is being done now; the episode stays as it is."""
+        """Stop after the current work; the episode stays as it is."""
         self._stopping = True
         self.wake()
 
@@ -182,7 +182,7 @@ class EpisodeRunner:
             await self._shut_down()
 
     async def _run_once(self) -> None:
-        """See to the most urgent thing, or wait until something stirs."""
+        """Handle the most urgent condition, or wait for the next event."""
         self._wakeup.clear()
         for waiting, handle in self._handlers:
             if waiting():
@@ -190,7 +190,7 @@ class EpisodeRunner:
         await self._wakeup.wait(*self._executor.due_times, self._proposals.request_at)
 
     async def _shut_down(self) -> None:
-        """Let go of everything that is not durable."""
+        """Release everything that is not durable."""
         self._stopping = True
         await self._proposals.close()
         await self._provisioner.close()
@@ -259,7 +259,7 @@ class EpisodeRunner:
             await reply(Acknowledged(command_id=command.command_id))
 
     async def _is_duplicate(self, command: EpisodeCommand, digest: str) -> bool:
-        """Raises CommandRejected when another body came under the same id."""
+        """Raises CommandRejected if the same id came with another body."""
         known = self._executor.input_digest(command.command_id)
         if known is None and not isinstance(command, TakeoverInput):
             record = await self._store.find_command(command.command_id)
@@ -269,8 +269,8 @@ class EpisodeRunner:
         return known is not None
 
     async def _apply_command(self, command: EpisodeCommand, digest: str) -> str | None:
-        """Apply a command that is no act, and return its note; None where it ended the episode and is recorded with
-        that. Raises CommandRejected, and then nothing was done."""
+        """Apply a command that is not an action, and return its note. Returns None if it ended the episode and is
+        recorded with the end. If it raises CommandRejected, nothing was done."""
         match command:
             case FinishEpisode():
                 await self._finish(command.outcome, command.answer, record_of(command, digest))
@@ -293,7 +293,7 @@ class EpisodeRunner:
         return ""
 
     async def _apply_control(self, command: EpisodeCommand) -> None:
-        """Carry out a command about who does what comes next."""
+        """Apply a command about who does the next step."""
         match command:
             case Takeover():
                 await self._take_over(command)
@@ -318,14 +318,14 @@ class EpisodeRunner:
                 self._proposals.reset_retries()
 
     async def _set_time_scale(self, rate: float) -> None:
-        """What was offered for a screen that time has left behind is void."""
+        """Set the time scale. Proposals for the earlier screen become invalid."""
         before = self._record.last_observation.screenshot
         await self._executor.set_time_scale(rate)
         if self._record.last_observation.screenshot != before and not self.state.takeover:
             await self._proposals.withdraw("time_went_on")
 
     async def _take_over(self, command: Takeover) -> None:
-        """Begin direct input, or end it with what was done as one step."""
+        """Begin direct input, or end it and store its inputs as one step."""
         self._proposals.cancel_request()
         if not command.on:
             await self._executor.close_gesture(command.thought)
@@ -335,7 +335,7 @@ class EpisodeRunner:
         await self._record.change(takeover=command.on, autopilot=False)
 
     async def _fail(self) -> None:
-        """What a hand was doing is stored first; that alone may tell of the loss."""
+        """Fail the episode. The running work is stored first; it may be the only evidence of the loss."""
         why, self._machine_lost_reason = self._machine_lost_reason, ""
         self._proposals.cancel_request()
         await self._executor.close_gesture()
@@ -343,11 +343,11 @@ class EpisodeRunner:
             await self._executor.fail(why)
 
     async def _take_redraw(self) -> None:
-        """What was offered for a screen that a program's timer has changed is void."""
+        """Take the screen that a program's timer has changed. Proposals for the earlier screen become invalid."""
         await self._proposals.take_redraw(await self._executor.take_redraw())
 
     async def _act(self, intent: Intent | None) -> None:
-        """Carry out an intent and the reply's actions after it. Who waits to act next gets no settle in between."""
+        """Execute an intent and the later actions of the same reply. A waiting command cuts the settle short."""
         while intent is not None:
             expected = self._proposals.expected_picture(intent)
             intent = await self._executor.act(intent, settle=not self._inbox.holds(Act), expected=expected)
@@ -356,7 +356,7 @@ class EpisodeRunner:
             await self._apply_control_action(self.state.steps[-1])
 
     async def _apply_control_action(self, step: Step) -> None:
-        """Some actions speak to the runner; done once, however often it is called."""
+        """Apply an action that addresses the runner itself. Idempotent."""
         if isinstance(step.action, Finish):
             await self._finish("success", step.action.answer)
         elif isinstance(step.action, Infeasible):
@@ -365,7 +365,7 @@ class EpisodeRunner:
             await self._record.change(help_requested=True)
 
     async def _finish(self, outcome: Outcome, answer: str, command: CommandRecord | None = None) -> None:
-        """End with the annotator's outcome, and the verifier's beside it."""
+        """End the episode with the annotator's outcome, and store the verifier's verdict beside it."""
         self._proposals.cancel_request()
         await self._settles.finish()
         await self._executor.release_held_inputs(f"end-{self.state.id}-{len(self.state.steps)}")
@@ -377,14 +377,14 @@ class EpisodeRunner:
         await self._record.change(command, **fields, autopilot=False, takeover=False, finished_at=datetime.now(UTC))
 
     def _request_ahead(self, steps: tuple[Step, ...], observation: Observation) -> None:
-        """Ask about a step that is still being stored, unless something else comes first anyway."""
+        """Request proposals after a step that is still being stored, unless other work comes first anyway."""
         self._proposals.reset_retries()
         over = isinstance(steps[-1].action, FINAL_ACTIONS) or self.state.takeover or self.state.status != "running"
         if not (over or self._inbox):
             self._proposals.request_for(steps, observation)
 
     async def _act_for_policy(self) -> None:
-        """Do what the policy ranks first; where that is no plain act, give the wheel back, or note that it was none."""
+        """Do the first candidate. If it is not a machine action, end the autopilot or store an invalid reply."""
         best = min(self.state.proposals, key=lambda proposal: proposal.rank)
         try:
             check_autopilot_action(self.state, best)

@@ -18,8 +18,8 @@ class SecretRules(Protocol):
     """What the secrets of an episode's task are bound to."""
 
     def to_confirm(self, action: Action, observation: Observation) -> Sequence[SecretUse]:
-        """The uses of secrets in an action that a person has to confirm where a policy proposes it. Empty where
-        the rules refuse the action: the machine then refuses it without a question."""
+        """The uses of secrets in an action that a person has to confirm if a policy proposes it. Empty if the rules
+        refuse the action: the machine then refuses it without a confirmation."""
         ...
 
     def holds_value(self, text: str) -> bool:
@@ -28,7 +28,7 @@ class SecretRules(Protocol):
 
 
 class NoSecrets:
-    """For episodes without secrets."""
+    """Rules of episodes without secrets."""
 
     def to_confirm(self, action: Action, observation: Observation) -> Sequence[SecretUse]:
         return ()
@@ -55,13 +55,13 @@ class SecretConfirmation:
         return any(request.proposal_id in proposal_ids for request in self._record.state.secret_requests)
 
     def unconfirmed(self, actions: Sequence[Action], observation: Observation) -> tuple[SecretUse, ...]:
-        """The uses of secrets in a policy's actions on a screen that were not confirmed yet, each once."""
+        """The unconfirmed uses of secrets in a policy's actions on a screen, each once."""
         required = (use for action in actions for use in self._rules.to_confirm(action, observation))
         return tuple(dict.fromkeys(use for use in required if use not in self._record.state.secrets_confirmed))
 
     async def check(self, command: Act | Accept) -> None:
-        """Ask about a proposal that is accepted, or sent as it was proposed. Raises CommandRejected
-        (`secret_unconfirmed`) where the annotator has to confirm first."""
+        """Request confirmation for a proposal that is accepted, or sent as it was proposed. Raises CommandRejected
+        (`secret_unconfirmed`) if the annotator has to confirm first."""
         fields = intent_fields(command, self._record.state)
         proposal = self._proposed(fields["proposal_id"], fields["action"])
         count = command.actions if isinstance(command, Accept) else 1
@@ -72,12 +72,12 @@ class SecretConfirmation:
             raise CommandRejected("secret_unconfirmed", "confirm the use of the secret first")
 
     async def hold(self, proposal: Proposal) -> bool:
-        """Ask before the autopilot does what a proposal says. Returns whether it has to wait."""
+        """Request confirmation before the autopilot executes a proposal. Returns whether it has to wait."""
         return await self._ask(proposal, thought=proposal.thought, autopilot=True)
 
     async def answer(self, command: ConfirmSecrets) -> str:
-        """Take the annotator's answer to the open request. Returns a note of it for the record. Raises CommandRejected
-        where that request is not open any more."""
+        """Apply the annotator's answer to the open request. Returns a note of it for the record. Raises CommandRejected
+        if that request is no longer open."""
         state = self._record.state
         request = next((item for item in state.secret_requests if item.proposal_id == command.proposal_id), None)
         if request is None:
@@ -123,6 +123,6 @@ class SecretConfirmation:
         return True
 
     def _proposed(self, proposal_id: str | None, action: Action) -> Proposal | None:
-        """The proposal whose action this is, unchanged; the named one first."""
+        """The proposal with exactly this action; the named one is tried first."""
         matching = [item for item in self._record.state.proposals if item.action == action]
         return next((item for item in matching if item.id == proposal_id), matching[0] if matching else None)

@@ -1,4 +1,4 @@
-"""The waits for a screen at rest that go on beside the loop of an episode."""
+"""Waits for a settled screen, concurrent with the loop of an episode."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,9 +8,9 @@ from protocol.trajectory.observations import Observation
 
 
 class SettleControl:
-    """Cuts the settle of an act short, and goes on with one that did not wait for a program's timer.
+    """Cuts the settle of an action short, and continues a settle that did not wait for a program's timer.
 
-    `wake` is called when the screen rests after such a timer.
+    `wake` is called when the screen has settled after such a timer.
     """
 
     def __init__(self, wake: Callable[[], None]) -> None:
@@ -19,34 +19,33 @@ class SettleControl:
         self._rest: asyncio.Task[Observation] | None = None
 
     def skip(self, session: MachineSession | None) -> None:
-        """Wait for no screen any more."""
+        """Cut the current settle short."""
         if session is not None and (self._skipping is None or self._skipping.done()):
             self._skipping = asyncio.create_task(session.skip_settle())
 
     def go_on(self, session: MachineSession) -> None:
-        """Wait for the timers that the last act did not wait for."""
+        """Wait for the timers that the last action did not wait for."""
         self._rest = asyncio.create_task(session.observe_settled())
         self._rest.add_done_callback(lambda _: self._wake())
 
     @property
     def waiting(self) -> bool:
-        """Whether timers are waited for, or the screen after them is there and was not taken."""
+        """Whether it waits for timers, or has a screen that was not taken yet."""
         return self._rest is not None
 
     @property
     def rested(self) -> bool:
-        """Whether the screen that was waited for is there, to be taken."""
+        """Whether the settled screen is ready for `take`."""
         return self._rest is not None and self._rest.done()
 
     def take(self) -> Observation:
-        """The screen at rest, once. Raises BridgeError."""
+        """Return the settled screen, once. Raises BridgeError."""
         assert self._rest is not None, "a screen was waited for"
         rest, self._rest = self._rest, None
         return rest.result()
 
     async def end(self, session: MachineSession) -> bool:
-        """Wait for the timers no more: something else is done on the machine now. Returns whether they were waited
-        for."""
+        """Stop waiting for timers, because the machine gets other work. Returns whether it was waiting."""
         rest, self._rest = self._rest, None
         if rest is not None:
             rest.cancel()
@@ -54,12 +53,12 @@ class SettleControl:
         return rest is not None
 
     async def finish(self) -> None:
-        """Return once the timers that are waited for have come: what they do counts for a verdict."""
+        """Return once the awaited timers have fired: their effect counts for a verdict."""
         if self._rest is not None:
             await asyncio.wait((self._rest,))
 
     async def close(self) -> None:
-        """Let go of both waits."""
+        """Cancel both waits."""
         tasks = [task for task in (self._skipping, self._rest) if task is not None]
         for task in tasks:
             task.cancel()

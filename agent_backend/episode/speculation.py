@@ -1,4 +1,5 @@
-"""Doing the first candidate ahead: on a twin of the machine, so that the next proposals wait when it is accepted."""
+"""Executes the first candidate ahead of time on a twin of the machine, so that the next proposals are ready when it is
+accepted."""
 
 import asyncio
 import contextlib
@@ -28,31 +29,31 @@ from vm_bridge.errors import BridgeError
 logger = logging.getLogger(__name__)
 
 MAX_TWINS = 3
-"""Most twins that an episode takes one after the other: after one that was given up for a claim, or that showed
-something else, as a screen caught between two redraws does."""
+"""Most twins that an episode uses one after the other. A twin is replaced after it was released for a claim, or after
+it diverged, for example because a screen was captured between two redraws."""
 CLOSE_SECONDS = 5.0
 LASTING_ACTIONS = (Wait, Gesture, RunCommand, RunCode)
-"""What they do is not over when the screen shows it."""
+"""Actions whose effect is not complete when the screen shows it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """The episode as it would be after its first candidate: its steps, what it would show, and who sees it there."""
+    """The episode as it would be after its first candidate: its steps, its screen, and the policy that sees it."""
 
     steps: tuple[Step, ...]
     observation: Observation
     policy: Policy
     """The episode's policy."""
     twin_policy: Policy
-    """The one to ask: the episode's policy, or its like for the twin."""
+    """The policy to ask: the episode's own, or its counterpart for the twin."""
     twin: Twin
 
 
 class Speculator:
-    """Keeps the twin of one episode beside its loop. Nothing waits for it, and it stores nothing.
+    """Runs the twin of one episode in the background. Nothing waits for it, and it stores nothing.
 
     Args:
-        on_guess: Called with each guess, to ask the policy about it.
+        on_guess: Called with each guess, to request proposals for it.
     """
 
     def __init__(self, store: EpisodeStore, twins: TwinSource, on_guess: Callable[[Guess], None]) -> None:
@@ -65,14 +66,14 @@ class Speculator:
         self._twin: Twin | None = None
         self._left = MAX_TWINS
         self._given_up_after = -1
-        """After how many steps a twin was given up last: the next one is taken after a later step."""
+        """The number of steps at which a twin was last released: the next twin is leased after a later step."""
 
     def may_follow(self, state: EpisodeState) -> bool:
-        """Whether a twin may do what is done in this episode."""
+        """Whether a twin may execute the actions of this episode."""
         return self._twins.wanted and self._left > 0 and may_speculate(state.task)
 
     def follow(self, state: EpisodeState, policy: Policy) -> None:
-        """Come to where the episode stands, and do what its policy ranks first, where it has said that. Never waits."""
+        """Catch up with the episode, then execute its first candidate if there is one. Never blocks."""
         if state.autopilot or not self.may_follow(state):
             return
         self._goal = (state, policy)
@@ -81,11 +82,11 @@ class Speculator:
             self._task = asyncio.create_task(self._run())
 
     def hold(self) -> None:
-        """Wait for the next goal, and ask nothing about the last one any more."""
+        """Pause until the next `follow`, and request nothing more about the last guess."""
         self._goal = None
 
     async def close(self) -> None:
-        """Give the twin up."""
+        """Release the twin."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait((self._task,), timeout=CLOSE_SECONDS)
@@ -138,7 +139,7 @@ class Speculator:
 
 
 def _guessed_step(state: EpisodeState, best: Proposal, result: ActionResult) -> Step:
-    """The step that accepting a candidate would make, were it done where it was guessed."""
+    """The step that accepting a candidate would create in the guessed state."""
     assert best.action is not None
     intent = Intent(
         command_id="guess",
@@ -154,15 +155,15 @@ def _guessed_step(state: EpisodeState, best: Proposal, result: ActionResult) -> 
 
 
 def picture_after(guess: Guess, intent: Intent) -> BlobRef | None:
-    """What the screen is likely to show after an act: where the guess did the same, what it showed, unless the act does
-    something for a time, which must not be cut short."""
+    """What the screen probably shows after an action: the twin's screen if the guess did the same action. None for an
+    action that runs for some time and must not be cut short."""
     step = guess.steps[-1]
     same = (step.index, step.proposal_id, step.action) == (intent.index, intent.proposal_id, intent.action)
     return guess.observation.screenshot if same and not isinstance(intent.action, LASTING_ACTIONS) else None
 
 
 def matches_guess(guess: Guess, steps: tuple[Step, ...], observation: Observation) -> bool:
-    """Whether the episode came to be what was guessed, in everything that its policy is asked with."""
+    """Whether the episode matches the guess in everything that the policy's request contains."""
     if len(steps) != len(guess.steps) or not reads_same(observation, guess.observation):
         return False
     earlier, guessed = guess.steps[:-1], guess.steps[-1]
@@ -172,7 +173,7 @@ def matches_guess(guess: Guess, steps: tuple[Step, ...], observation: Observatio
 
 
 def _key(step: Step) -> tuple[str, str]:
-    """What an earlier step is known by: its thought may have been written since."""
+    """The key of an earlier step, without its thought, which may have been written since."""
     return step.command_id, step.thought
 
 

@@ -1,4 +1,4 @@
-"""The episode as it stands: every durable change goes through here, and the state follows it."""
+"""Tracks the current state of the episode: every durable change goes through this module, and the state follows."""
 
 from collections.abc import Awaitable
 
@@ -23,7 +23,7 @@ class EpisodeStateTracker:
     """The state of one episode, kept in step with its store."""
 
     state: EpisodeState
-    """There after `load`; `thinking` and `noting` included, which no store keeps."""
+    """Set by `load`. It includes `thinking` and `noting`, which no store keeps."""
 
     def __init__(self, store: EpisodeStore, emit: Emit) -> None:
         self.store = store
@@ -43,7 +43,7 @@ class EpisodeStateTracker:
 
     @property
     def last_observation(self) -> Observation:
-        """The frame the next act acts on."""
+        """The frame that the next action acts on."""
         assert self.state.observation is not None, "an episode is seen before it is acted in"
         return self.state.observation
 
@@ -56,7 +56,7 @@ class EpisodeStateTracker:
             self.state = self.state.model_copy(update=fields)
 
     async def write(self, writing: Awaitable[DurableEvent]) -> None:
-        """Wait for a write and follow its event; where somebody else wrote in between, read the state anew."""
+        """Wait for a write and apply its event. If another writer wrote in between, reload the state."""
         event = await writing
         if event.version == self.state.version + 1:
             self.state = apply_event(self.state, event)
@@ -66,7 +66,7 @@ class EpisodeStateTracker:
             self._tracer.on_event(self.state, event)
 
     async def change(self, command: CommandRecord | None = None, /, **fields: object) -> None:
-        """Change what is given and not None, and remember the command that asked for it with the change."""
+        """Change the given fields that are not None, and store the command that requested the change with it."""
         given = {name: value for name, value in fields.items() if value is not None}
         await self.write(self.store.change(given, command))
 
@@ -79,13 +79,14 @@ class EpisodeStateTracker:
         code: str = "",
         policy: PolicyRef | None = None,
     ) -> None:
-        """Tell every viewer how the thinking of this policy goes; this may be lost."""
+        """Publish the policy's thinking state to every viewer; the message may be lost."""
         event = ProposalsThinking(thinking=thinking, partials=partials, message=message, code=code, policy=policy)
         self.state = apply_thinking_event(self.state, event)
         await self._emit(event)
 
     async def publish_noting(self, noting: Noting, message: str = "", *, policy: PolicyRef | None = None) -> None:
-        """Tell every viewer how the notes stand, and whose note failed, where that is news; this may be lost."""
+        """Publish the state of the notes to every viewer if it changed, and which policy's note failed; the message may
+        be lost."""
         fields = {"noting": noting, "noting_error": message, "noting_policy": policy}
         if all(getattr(self.state, name) == value for name, value in fields.items()):
             return

@@ -1,4 +1,4 @@
-"""A takeover's inputs on their way to becoming one step."""
+"""Collects a takeover's inputs into one step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -10,44 +10,44 @@ from protocol.actions.types import Gesture, InputEvent, TimedInput
 from protocol.trajectory.observations import Observation
 
 MAX_INPUTS = 2_500
-"""Inputs after which a gesture is closed whatever is held; one more batch still fits the vocabulary's bound."""
+"""Inputs after which a gesture is closed even if keys are held; one more batch still fits the protocol's bound."""
 
 
 def build_gesture(inputs: Sequence[InputEvent]) -> Gesture:
-    """Inputs that came together."""
+    """Build a gesture from inputs that arrived together."""
     return Gesture(inputs=tuple(TimedInput(at_ms=0, input=event) for event in inputs))
 
 
 @dataclass(slots=True)
 class GestureRecorder:
-    """Primitive inputs since the first, at `started` (monotonic seconds), and what they hold down."""
+    """Records primitive inputs since the first one, at `started` (monotonic seconds), and what they hold down."""
 
     intent: Intent
     started: float
     result: ActionResult | None = None
-    """From the frame before the first input to the latest frame; the latest error wins."""
+    """The result from the frame before the first input to the latest frame; the latest error wins."""
     inputs: list[TimedInput] = field(default_factory=list)
     held_inputs: HeldInputs = field(default_factory=HeldInputs)
     last: float = 0.0
     """When the last input came (monotonic seconds)."""
     last_message: float = 0.0
-    """When the page last said anything, if only that it still holds what it held (monotonic seconds)."""
+    """When the page last sent anything, even only that it still holds the same inputs (monotonic seconds)."""
     released: int = 0
-    """How often a silence let go of everything."""
+    """How often everything was released after a silence."""
 
     @property
     def releases(self) -> tuple[InputEvent, ...]:
-        """The inputs that would let go of everything, the latest first."""
+        """The inputs that would release everything, the latest first."""
         return self.held_inputs.releases
 
     @property
     def is_full(self) -> bool:
-        """Whether it must be closed now."""
+        """Whether the gesture must be closed now."""
         return len(self.inputs) >= MAX_INPUTS
 
     @property
     def machine_lost(self) -> bool:
-        """Whether the machine was lost, or an input's outcome."""
+        """Whether the machine was lost, or the outcome of an input is unknown."""
         return self.result is not None and self.result.after is None
 
     async def perform(
@@ -58,7 +58,7 @@ class GestureRecorder:
         last_observation: Observation,
         now: float,
     ) -> None:
-        """Do inputs at once, without waiting for the screen to rest; `now` is monotonic seconds."""
+        """Execute inputs at once, without waiting for the screen to settle; `now` is monotonic seconds."""
         result = await session.act(
             command_id, build_gesture(events), last_observation, settle=False, snapshot=self.result is None
         )
@@ -77,19 +77,19 @@ class GestureRecorder:
             self.held_inputs.note(event)
 
     async def release(self, session: MachineSession, last_observation: Observation, now: float) -> None:
-        """Let go of everything that is held; recorded like any input."""
+        """Release everything that is held; recorded like any input."""
         self.released += 1
         command_id = f"{self.intent.command_id}-release-{self.released}"
         await self.perform(session, command_id, self.releases, last_observation, now)
 
     async def close(self, session: MachineSession, last_observation: Observation, now: float) -> ActionResult:
-        """Let go of what is held and wait until the screen rests."""
+        """Release everything that is held and wait until the screen settles."""
         if self.releases and not self.machine_lost:
             await self.release(session, last_observation, now)
         assert self.result is not None
         return self.result if self.machine_lost else await session.wait_until_settled(self.result)
 
     def completed_intent(self, thought: str) -> Intent:
-        """The intent it began with, grown to all that was done."""
+        """The intent of the first inputs, extended to all inputs."""
         fields = {"action": Gesture(inputs=tuple(self.inputs)), "thought": thought or self.intent.thought}
         return self.intent.model_copy(update=fields)

@@ -1,4 +1,4 @@
-"""A second machine of an episode that follows the first one act by act, and may go one act ahead of it."""
+"""Twins: a second machine of an episode that repeats each action of the first, and may be one action ahead."""
 
 import uuid
 from collections.abc import Awaitable, Callable
@@ -17,12 +17,12 @@ from vm_bridge.errors import BridgeError, MachineGone
 from vm_bridge.machine import Machine
 
 REACHES_OUTSIDE = "reaches_outside"
-"""The parameter that marks a task whose acts change something outside of its machine."""
+"""The parameter that marks a task whose actions change something outside its machine."""
 MAX_REPLAYED_STEPS = 40
-"""Most steps that a twin does again in one go (steps)."""
+"""Most steps that a twin replays at a time (steps)."""
 MAX_TWIN_PICTURES = 8
 TWIN_TIMEOUT_SECONDS = 10.0
-"""How long an unreachable bridge is tried for a twin (seconds)."""
+"""How long an unreachable bridge is retried for a twin (seconds)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class TwinLease:
     Attributes:
         machine: The machine.
         policy_for: Returns the policy that proposes for the twin, given the episode's policy.
-        release: Gives the machine up. Never raises BridgeError.
+        release: Releases the machine. Never raises BridgeError.
     """
 
     machine: Machine
@@ -41,7 +41,7 @@ class TwinLease:
 
 
 class TwinSource(Protocol):
-    """Where an episode gets its twins."""
+    """Provides an episode's twins."""
 
     @property
     def wanted(self) -> bool:
@@ -49,36 +49,35 @@ class TwinSource(Protocol):
         ...
 
     async def open(self, state: EpisodeState) -> TwinLease | None:
-        """Lease a twin; None where there is no room for one, or none is wanted. Raises BridgeError."""
+        """Lease a twin; None if there is no room for one, or none is wanted. Raises BridgeError."""
         ...
 
     async def record_use(self, use: PreparedUse) -> None:
-        """Store what a prepared request cost and what became of it, in place of what was stored under its id."""
+        """Store the cost and the fate of a prepared request, in place of the earlier entry with its id."""
         ...
 
 
 class TwinDiverged(Exception):
-    """The twin shows something else than the episode's machine, or cannot follow it; the message says why."""
+    """The twin differs from the episode's machine, or cannot follow it; the message says why."""
 
 
 def may_speculate(task: Task) -> bool:
-    """Whether acts of a task stay inside of its machine, so that doing them twice changes nothing elsewhere."""
+    """Whether the actions of a task stay inside its machine, so that doing them twice changes nothing elsewhere."""
     return not task.network and task.parameters.get(REACHES_OUTSIDE) is not True
 
 
 def can_be_guessed(action: Action) -> bool:
-    """Whether an action may be done ahead on a twin: it stays inside, and does something."""
+    """Whether an action may be done ahead on a twin: it stays inside the machine, and has an effect."""
     return action.kind not in CONTROL_KINDS and not isinstance(action, CallTool | NoAction)
 
 
 def shows_same(first: Observation | None, second: Observation | None) -> bool:
-    """Whether two machines show the same: picture, text and page. Times, and the ids a browser gives its pages, are not
-    compared."""
+    """Whether two machines show the same: picture, text and page. Times and a browser's page ids are not compared."""
     return first is not None and second is not None and _contents(first) == _contents(second)
 
 
 def reads_same(first: Observation | None, second: Observation | None) -> bool:
-    """Whether a policy is told the same of two observations: ids of pages are told where there are several."""
+    """Whether a policy's prompt is the same for two observations: it contains page ids if there are several pages."""
     return shows_same(first, second) and _told_pages(first) == _told_pages(second)
 
 
@@ -97,8 +96,8 @@ def _contents(observation: Observation) -> Observation:
 
 
 def _shown_after(past: tuple[Step, ...], now: Observation | None) -> list[tuple[Observation | None, ...]]:
-    """What a machine showed before the first step and after each: the frame of the step, and the one that the next step
-    found, which a program's timer may have changed."""
+    """What a machine showed before the first step and after each step: the frame of the step, and the frame before the
+    next step, which a program's timer may have changed."""
     if not past:
         return []
     found = (*(step.before for step in past[1:]), now)
@@ -112,30 +111,30 @@ def _shown_after(past: tuple[Step, ...], now: Observation | None) -> list[tuple[
 
 
 def _with_text_of(after: Observation, later: Observation) -> Observation:
-    """A later picture, with what the act gave out."""
+    """A later picture, with the text output of the action."""
     return later.model_copy(update={"text": after.text, "attachment": after.attachment})
 
 
 class Twin:
-    """Follows an episode's machine. Its calls come one after the other."""
+    """Follows an episode's machine. Calls must not overlap."""
 
     def __init__(self, lease: TwinLease, store: EpisodeStore) -> None:
         self.lease = lease
         self.pictures = PictureCache(store, max_entries=MAX_TWIN_PICTURES)
         self._session = MachineSession(lease.machine, self.pictures, within=TWIN_TIMEOUT_SECONDS)
         self._done: list[Action] = []
-        """What it has done since its task was prepared."""
+        """The steps it has done since its task was prepared."""
         self._shown: list[Observation] = []
-        """What it showed at first, and after each act."""
+        """What it showed at first, and after each action."""
         self._agreed = 0
-        """How many of these are known to be what the episode's machine showed."""
+        """How many of these are known to match the episode's machine."""
         self._way_back: MachineSnapshot | None = None
-        """To before its last act."""
+        """The snapshot from before its last action."""
 
     async def follow(self, state: EpisodeState, steps: tuple[Step, ...]) -> None:
-        """Come to where the episode's machine stands after these steps.
+        """Catch up with the episode's machine after these steps.
 
-        Raises TwinDiverged and BridgeError: then it is of no use any more.
+        Raises TwinDiverged and BridgeError; the twin is then unusable.
         """
         past = drop_undone_steps(steps)
         if not await self._is_on_the_way(past):
@@ -148,11 +147,11 @@ class Twin:
             raise TwinDiverged("it shows something else than the machine does now")
 
     async def guess(self, action: Action) -> ActionResult:
-        """Do an action ahead of the episode's machine. Raises TwinDiverged where its outcome is unknown."""
+        """Do an action ahead of the episode's machine. Raises TwinDiverged if its outcome is unknown."""
         return await self._do(action)
 
     async def _is_on_the_way(self, past: tuple[Step, ...]) -> bool:
-        """Whether it has done nothing that the episode has not, or could take its last act back."""
+        """Whether its steps are a prefix of the episode's, or become one by undoing its last action."""
         if not self._shown:
             return False
         actions = [step.action for step in past]
@@ -177,8 +176,8 @@ class Twin:
         self._shown = [await self._session.prepare(task)]
 
     def _compare(self, past: tuple[Step, ...], now: Observation | None) -> None:
-        """Compare what both machines showed, as far as that was not done before; `now` is what the episode's machine
-        shows. Raises TwinDiverged."""
+        """Compare what both machines showed since the last comparison; `now` is the current frame of the episode's
+        machine. Raises TwinDiverged."""
         there = _shown_after(past, now)
         for number in range(self._agreed, min(len(self._shown), len(there))):
             if not any(shows_same(self._shown[number], shown) for shown in there[number]):
@@ -206,6 +205,6 @@ class Twin:
         return result
 
     async def close(self) -> None:
-        """Give the machine up."""
+        """Release the machine."""
         await self._session.close()
         await self.lease.release()

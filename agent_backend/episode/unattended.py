@@ -1,4 +1,5 @@
-"""Who works an episode when nobody does: starts the autopilot, takes its finish, gives up where it cannot go on."""
+"""Runs an episode without a human: starts the autopilot, accepts its end of the episode, and gives up if it cannot
+continue."""
 
 import asyncio
 import itertools
@@ -39,9 +40,9 @@ from protocol.trajectory.tasks import Task
 PAGE_ENDED, TIME_LIMIT_REACHED = "the page has ended by itself", "the time of the page's task is over"
 SERVER_FAULTS = (PolicyUnavailable, PolicyMisconfigured)
 MAX_RESAMPLES = 3
-"""How often in a row a server may refuse to answer."""
+"""How many refusals in a row a server may send."""
 MAX_INVALID_REPLIES = 3
-"""How often in a row it may say what is no action; each is a step that did nothing, and the policy reads why."""
+"""How many replies in a row may hold no action. Each is a step without effect, and the policy reads why."""
 
 
 async def run_unattended(
@@ -49,9 +50,9 @@ async def run_unattended(
 ) -> InMemoryEpisodeStore:
     """Run one episode to its end without a person. Returns its store; a lost machine leaves it `left` with an error.
 
-    Where nobody is there to take the wheel back, a reply that is no action is a step that did nothing. Raises
-    PolicyUnavailable when the policy's server stays away for longer than `limits` have patience, and
-    PolicyMisconfigured where it refuses every request: that says nothing of the policy.
+    A reply without an action is a step without effect, because no person can take over. Raises PolicyUnavailable if the
+    policy's server is away for longer than `limits` allow, and PolicyMisconfigured if it refuses every request. Neither
+    says anything about the policy.
     """
     wakeup = asyncio.Event()
     controller = UnattendedController()
@@ -90,16 +91,16 @@ async def run_unattended(
 
 
 def _machine_task(task: Task) -> Task:
-    """The task as its machine gets it. Raises SecretMissing."""
+    """The task in the form that its machine gets. Raises SecretMissing."""
     return without_sealed_text(fill_task_secrets(task))
 
 
 class UnattendedController:
-    """Decides wherever the policy has given the wheel back; one command at a time."""
+    """Decides whenever the autopilot has ended; one command at a time."""
 
     def __init__(self) -> None:
         self.awaits_reply = False
-        """Whether a command was sent whose fate is not known yet."""
+        """Whether a sent command has no result yet."""
         self.rejections = 0
         """How many of its commands in a row were refused."""
         self._numbers = itertools.count(1)
@@ -109,8 +110,8 @@ class UnattendedController:
     def next(
         self, state: EpisodeState, thinking: Thinking, failure: PolicyError | None = None
     ) -> EpisodeCommand | None:
-        """What to send now; None while the episode goes on by itself. `thinking` is the runner's word on it, `failure`
-        why the policy was silent."""
+        """The command to send now; None while the episode continues by itself. `thinking` is the runner's state of the
+        policy request, `failure` the reason of its last failure."""
         awaits_decision = state.status == "running" and state.pending is None
         idle = awaits_decision and (_is_over(state) or (not state.autopilot and thinking in ("ready", "failed", "off")))
         if self.awaits_reply or not (idle or state.status == "failed"):
@@ -157,12 +158,12 @@ class UnattendedController:
 
 
 def _server_fault(runner: EpisodeRunner) -> PolicyError | None:
-    """Why the policy cannot be asked, where that is no fault of its own."""
+    """Why the policy cannot be asked, if that is not its own fault."""
     unavailable = isinstance(runner.failure, PolicyUnavailable) and runner.retries_exhausted
     return runner.failure if unavailable or isinstance(runner.failure, PolicyMisconfigured) else None
 
 
 def _is_over(state: EpisodeState) -> bool:
-    """Whether the attempt ends here, whatever the policy would say."""
+    """Whether the attempt ends now, whatever the policy would reply."""
     page = current_page(state)
     return state.status == "failed" or (page is not None and (page.over or page.verifier_error is not None))

@@ -1,4 +1,4 @@
-"""Secrets for the MCP servers of unattended episodes, from this process's environment."""
+"""Reads secrets for the MCP servers of unattended episodes from this process's environment."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from vm_bridge.machine import Machine
 
 
 class SecretMissing(InvalidAction):
-    """An MCP server of a task asks for a secret that is not in this process's environment."""
+    """An MCP server of a task needs a secret that is not in this process's environment."""
 
     code = "secret_missing"
 
@@ -35,7 +35,7 @@ def fill_task_secrets(task: Task, environment: Mapping[str, str] = os.environ) -
 
 
 def check_task_secrets(tasks: Iterable[Task]) -> None:
-    """Raises SecretMissing for the first task that asks for a secret that is not set."""
+    """Raises SecretMissing for the first task that needs a secret that is not set."""
     for task in tasks:
         fill_task_secrets(task)
 

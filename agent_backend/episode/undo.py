@@ -1,4 +1,4 @@
-"""Undoes steps, and says beforehand whether the last one can be undone."""
+"""Undoes steps, and tracks whether the last one can be undone."""
 
 import contextlib
 
@@ -19,7 +19,7 @@ REJECTION_CODES = frozenset(error.code for error in REJECTIONS)
 
 
 class UndoControl:
-    """Takes steps back, and keeps `undo_blocked` of the state up to date."""
+    """Undoes steps, and keeps `undo_blocked` of the state up to date."""
 
     def __init__(
         self, record: EpisodeStateTracker, store: EpisodeStore, pictures: PictureCache, settles: SettleControl
@@ -30,22 +30,22 @@ class UndoControl:
         self._settles = settles
 
     async def note_step(self, step: Step, done: Intent | None, session: MachineSession | None) -> None:
-        """Say whether a step that was just stored can be taken back.
+        """Update whether a step that was just stored can be undone.
 
         Args:
             step: The step.
-            done: Its intent with the snapshot from before it; None where there is none.
-            session: The machine; None where there is none yet.
+            done: Its intent with the snapshot from before it; None if there is none.
+            session: The machine; None if there is none yet.
         """
         can_go_back = session is not None and session.can_restore
         await self._set_blocked(can_go_back and done is None and had_effect(step))
 
     async def refresh(self, session: MachineSession) -> None:
-        """Say again whether the last step can be taken back: a crash may have come before `note_step`."""
+        """Update whether the last step can be undone: a crash may have prevented `note_step`."""
         await self._set_blocked(session.can_restore and not await self._can_take_back_last())
 
     async def take_back(self, step: Step, session: MachineSession) -> None:
-        """Take the last step back. Raises CommandRejected where the machine cannot, and nothing was changed."""
+        """Undo the last step. Raises CommandRejected if the machine cannot; then nothing was changed."""
         last = self._record.last_observation
         observation = await self._restore_before(step, session) if had_effect(step) else last
         await self._pictures.save(observation)
@@ -82,7 +82,7 @@ class UndoControl:
 
     async def _refresh_observation(self, session: MachineSession) -> None:
         """Stop the autopilot and take the current screen as the one to act on: the machine may have gone back although
-        no answer came. The step counts until it is undone again, which leads to the same state."""
+        its answer was lost. The step counts until the undo is retried, which leads to the same state."""
         if self._record.state.autopilot:
             await self._record.change(autopilot=False)
         with contextlib.suppress(BridgeError):
@@ -99,6 +99,6 @@ def shows_another_state(observation: Observation, earlier: Observation) -> bool:
 
 
 def had_effect(step: Step) -> bool:
-    """Whether a step may have changed the machine. An act that the machine rejected did not, and has no snapshot."""
+    """Whether a step may have changed the machine. An action that the machine rejected did not, and has no snapshot."""
     is_rejected = step.error is not None and step.error.code in REJECTION_CODES and step.after == step.before
     return step.action.kind not in WITHOUT_EFFECT and not is_rejected

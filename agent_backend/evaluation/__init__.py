@@ -1,1 +1,2 @@
-"""How good a policy is: its attempts in folders, counted with their uncertainty, and compared with another's."""
+"""Evaluates a policy by its attempts in folders: metrics with their uncertainty, and comparisons with another
+policy."""

@@ -1,9 +1,9 @@
-"""What a policy's attempts in folders come to, as a table and as JSON.
+"""Evaluates a policy's attempts in folders, as a table and as JSON.
 
     python -m agent_backend.evaluation rollouts/s2 --against rollouts/s1 --out report.json
     python -m agent_backend.evaluation rollouts/s3 --against rollouts/s2 --gate --suite games --seeds 8 --bridge …
 
-Several folders of one policy are read as one. One that is not there yet is rolled out first, where a suite is given.
+Several folders of one policy are read as one. If a suite is given, a missing folder is rolled out first.
 """
 
 import protocol.program_start  # noqa: F401 - first, for what the others load
@@ -28,7 +28,7 @@ from vm_bridge.errors import BridgeError
 
 
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m agent_backend.evaluation", description=__doc__.splitlines()[0])
     parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER", help="trajectories of the policy")
     parser.add_argument("--against", type=Path, nargs="+", metavar="FOLDER", help="those of the one before it")
@@ -50,7 +50,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the table and write the report. Returns 1 where nothing could be evaluated, 2 where the gate is shut."""
+    """Print the table and write the report. Returns 1 if nothing could be evaluated, 2 if the gate fails."""
     arguments = parse_arguments(argv)
     try:
         if (arguments.suite or arguments.tasks) and not arguments.folders[0].exists():

@@ -1,4 +1,4 @@
-"""One attempt, as far as an evaluation needs it: small, so that large folders are read line by line."""
+"""The part of an attempt that an evaluation needs. It is small, so that large folders can be read line by line."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ ExclusionReason = Literal["unjudged", "broken", "assisted"]
 
 
 class TaskKey(NamedTuple):
-    """Which task; attempts with different seeds are at the same one, those at another level are not."""
+    """Identifies a task. Attempts with different seeds are at the same task; attempts at different levels are not."""
 
     suite: str
     name: str
@@ -28,37 +28,37 @@ class TaskKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """How a policy did in one try, by itself."""
+    """The result of one attempt of a policy without a person."""
 
     id: str
     task: TaskKey
     seed: int
     success: bool
     score: float | None
-    """The verifier's; None where a person or a judge said how it ended."""
+    """The verifier's score; None if a person or a judge decided the outcome."""
     steps: int
     truncated: bool
     scores: tuple[float | None, ...]
-    """What the page said after each step; empty where it keeps no score."""
+    """The page's score after each step; empty if it keeps no score."""
     think_characters: int
     reply_tokens: int
     replies: int
-    """How many of the replies carried out kept their tokens."""
+    """How many of the executed replies have their tokens."""
     policies: tuple[PolicyRef, ...]
     points: float | None = None
-    """The task's own count."""
+    """The task's own points."""
     category: str = ""
     cost_usd: float | None = None
     judged: bool = False
-    """Whether only a judge said how it ended."""
+    """Whether only a judge decided the outcome."""
 
 
 OutcomesById = Mapping[str, bool]
-"""What a judge believed of attempts, by their ids."""
+"""A judge's outcomes by attempt id."""
 
 
 def exclusion_reason(trajectory: Trajectory, judge_outcomes: OutcomesById) -> ExclusionReason | None:
-    """Why an attempt says nothing of the policy alone; None where it does."""
+    """Why an attempt does not count for the policy; None if it counts."""
     if trajectory.outcome in ("broken", "skipped"):
         return "broken"
     if any(step.decision != "auto" for step in trajectory.steps):
@@ -67,8 +67,8 @@ def exclusion_reason(trajectory: Trajectory, judge_outcomes: OutcomesById) -> Ex
 
 
 def verified_outcome(trajectory: Trajectory) -> bool | None:
-    """Whether the task was done: the verifier's word, else a person's. What a policy says of itself counts for
-    nothing, so an attempt without a person is unjudged where no verifier could tell."""
+    """Whether the task was done: the verifier's verdict, else a person's. A policy's own claim does not count, so an
+    attempt without a person is unjudged if no verifier could decide."""
     if trajectory.verdict is not None and trajectory.verdict.success is not None:
         return trajectory.verdict.success
     if trajectory.origin == "annotation" and trajectory.outcome in ("success", "failure"):
@@ -77,7 +77,7 @@ def verified_outcome(trajectory: Trajectory) -> bool | None:
 
 
 def summarize_attempt(trajectory: Trajectory, judge_outcomes: OutcomesById) -> Attempt:
-    """The attempt, without what was taken back; a judge is believed where nobody else said anything."""
+    """The attempt without undone steps. A judge's outcome counts if there is no other."""
     verified = verified_outcome(trajectory)
     whole = without_undone_steps(trajectory)
     task, verdict = whole.task, whole.verdict
@@ -104,7 +104,7 @@ def summarize_attempt(trajectory: Trajectory, judge_outcomes: OutcomesById) -> A
 
 
 def _reply_tokens(trajectory: Trajectory, step: Step) -> int | None:
-    """How long the reply was that a step carried out, where its tokens were kept."""
+    """The length of the reply that a step executed, if its tokens were kept."""
     offered = trajectory.proposals[step.index] if step.index < len(trajectory.proposals) else ()
     ids = next((proposal.completion_token_ids for proposal in offered if proposal.id == step.proposal_id), None)
     return None if ids is None else len(ids)
@@ -112,14 +112,14 @@ def _reply_tokens(trajectory: Trajectory, step: Step) -> int | None:
 
 @dataclass(slots=True)
 class Attempts:
-    """All that were read, those left out counted."""
+    """All attempts that were read, with counts of those left out."""
 
     included: list[Attempt]
     left_out: ExcludedAttempts
 
     @property
     def policies(self) -> tuple[PolicyRef, ...]:
-        """Who acted, each once, in order."""
+        """The policies that acted, each once, in order."""
         return tuple(dict.fromkeys(policy for attempt in self.included for policy in attempt.policies))
 
     def by_task(self) -> dict[TaskKey, list[Attempt]]:
@@ -133,8 +133,8 @@ class Attempts:
 def collect_attempts(
     trajectories: Iterable[tuple[Path, Trajectory]], judge_outcomes: OutcomesById | None = None
 ) -> Attempts:
-    """Take what was read apart into attempts that count and those that do not; `beliefs` say how those ended of which
-    nobody else said anything."""
+    """Split attempts into those that count and those that do not. `beliefs` has a judge's outcomes for attempts without
+    another outcome."""
     judge_outcomes = judge_outcomes or {}
     included: list[Attempt] = []
     reasons: dict[ExclusionReason, int] = {"unjudged": 0, "broken": 0, "assisted": 0}

@@ -1,4 +1,4 @@
-"""Reading folders of judgements: a judge's word on each attempt, for who wants to take it."""
+"""Reads folders of judgements: a judge's outcome of each attempt, used only if asked for."""
 
 import argparse
 from collections.abc import Sequence
@@ -10,18 +10,19 @@ from protocol.base import FrozenModel
 
 
 class JudgeOutcomes(FrozenModel):
-    """What one judge believed; attempts it could not say anything of are not among them."""
+    """One judge's outcomes, without the attempts that it could not judge."""
 
     judge: str = ""
     attempts: dict[str, bool] = {}
 
 
 NO_JUDGE = JudgeOutcomes()
-"""Where no judge is believed."""
+"""The value if no judge is used."""
 
 
 def read_judge_outcomes(folders: Sequence[Path], threshold: float) -> JudgeOutcomes:
-    """What the judge of these folders believed from this score on. Raises InvalidFolder, also for several judges."""
+    """The outcomes of the judge of these folders; a score of at least this threshold counts as success. Raises
+    InvalidFolder, also for several judges."""
     read = [read_judgements(folder) for folder in folders]
     judges = {manifest.judge for manifest, _ in read}
     if len(judges) > 1:
@@ -37,7 +38,7 @@ def read_judge_outcomes(folders: Sequence[Path], threshold: float) -> JudgeOutco
 
 
 def add_judgement_options(parser: argparse.ArgumentParser) -> None:
-    """The options with which a judge is believed; without them none is."""
+    """Add the options that let a judge decide outcomes; without them no judge counts."""
     parser.add_argument(
         "--judgements",
         type=Path,

@@ -1,5 +1,5 @@
-"""Rejection sampling: of a policy's attempts, keep those a verifier believed, in a folder of their own; where there is
-no verifier, a judge may be believed.
+"""Rejection sampling: copies a policy's successful attempts into a new folder, by the verifier's verdict. If there is
+no verifier, a judge may decide.
 
 python -m agent_backend.evaluation.rejection_sampling rollouts/s2 --tries 8 --most 2 --out kept/s2
 """
@@ -28,8 +28,8 @@ from protocol.trajectory.trajectories import Trajectory
 
 
 def select_trajectories(tasks: dict[TaskKey, list[Attempt]], *, tries: int | None, most: int | None) -> set[str]:
-    """The ids to keep: of each task's first `tries` attempts those a verifier or a judge believed, at most `most` a
-    task, the shortest ones."""
+    """The ids to keep: the successful ones among each task's first `tries` attempts, at most the `most` shortest a
+    task. A verifier or a judge decides on success."""
     selected: set[str] = set()
     for attempts in tasks.values():
         candidates = attempts[:tries]
@@ -50,8 +50,8 @@ def write_selected(
     judge_outcomes: JudgeOutcomes | None = None,
     may: Callable[[Trajectory], bool] = lambda _: True,
 ) -> ExportManifest:
-    """Write the kept attempts of the folders to `target`, of those that `may` be kept; with `judge_outcomes` also those
-    that only a judge believed. Raises InvalidFolder."""
+    """Write the kept attempts of the folders to `target`, out of those that `may` be kept. With `judge_outcomes` also
+    those that only a judge found successful. Raises InvalidFolder."""
     looked_at = (found for found in read_trajectories(folders) if may(found[1]))
     attempts = collect_attempts(looked_at, judge_outcomes.attempts if judge_outcomes else None)
     selected = select_trajectories(attempts.by_task(), tries=tries, most=most)
@@ -71,14 +71,14 @@ def write_selected(
 
 
 def positive_int(text: str) -> int:
-    """A whole number from 1. Raises ArgumentTypeError."""
+    """Parse a whole number from 1. Raises ArgumentTypeError."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} is no whole number from 1")
     return int(text)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the folder and say how much is in it. Returns 1 where it could not be made."""
+    """Write the folder and print how much it holds. Returns 1 if that failed."""
     parser = argparse.ArgumentParser(
         prog="python -m agent_backend.evaluation.rejection_sampling", description=__doc__.splitlines()[0]
     )

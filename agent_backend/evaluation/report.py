@@ -1,4 +1,4 @@
-"""The report on attempts in folders: how a policy did, and where two of them differ."""
+"""The report on attempts in folders: a policy's results, and the differences between two policies."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -20,10 +20,10 @@ def evaluate_folders(
     judge_outcomes: JudgeOutcomes = NO_JUDGE,
     baselines: Baselines = NO_BASELINES,
 ) -> Evaluation:
-    """The report on a policy's attempts, compared with those of another one. Raises InvalidFolder.
+    """Report on a policy's attempts, compared with those of another policy. Raises InvalidFolder.
 
     Args:
-        judge_outcomes: What a judge believed of attempts without a verdict of their own.
+        judge_outcomes: A judge's outcomes for attempts without a verdict.
     """
     attempts = collect_attempts(read_trajectories(folders), judge_outcomes.attempts)
     before = collect_attempts(read_trajectories(against), judge_outcomes.attempts) if against else None
@@ -46,14 +46,14 @@ def evaluate_folders(
 
 
 def write_records(target: Path, folders: Sequence[Path]) -> None:
-    """Write the record of every attempt in folders, of people and of policies, a line each. Raises InvalidFolder."""
+    """Write the records of all attempts in folders, by people and by policies, one a line. Raises InvalidFolder."""
     lines = (record_attempt(trajectory).model_dump_json() for _, trajectory in read_trajectories(folders))
     write_atomically(target, "".join(f"{line}\n" for line in lines).encode())
 
 
 def compare_policies(after: Attempts, before: Attempts) -> Comparison:
-    """Each task's attempts by Fisher's exact test, adjusted for how many tasks there are; all of them together by
-    pairs of the same task and seed."""
+    """Compare each task's attempts by Fisher's exact test, adjusted for the number of tasks. Compare all attempts
+    together by pairs of the same task and seed."""
     new, old = after.by_task(), before.by_task()
     both = [task for task in new if task in old]
     rates = [(_rate(old[task]), _rate(new[task])) for task in both]
@@ -81,8 +81,8 @@ def compare_policies(after: Attempts, before: Attempts) -> Comparison:
 
 
 def passes_gate(comparison: Comparison) -> bool:
-    """Whether nothing got worse by more than chance, in all or in one task; tasks that were not tried again do not
-    hold up."""
+    """Whether nothing got significantly worse, overall or in one task. A task that was not attempted again fails the
+    gate."""
     found = (comparison.overall.finding, *(task.finding for task in comparison.tasks))
     return bool(comparison.tasks) and "worse" not in found and not comparison.only_before
 
@@ -102,7 +102,7 @@ def _overall(tasks: Iterable[tuple[list[Attempt], list[Attempt]]]) -> PairedComp
 
 
 def _pairs(old: list[Attempt], new: list[Attempt]) -> list[tuple[Attempt, Attempt]]:
-    """First with first, second with second, … of the attempts with the same seed; what is left over has no pair."""
+    """Pairs of attempts with the same seed in order: first with first, second with second. The rest has no pair."""
     waiting: dict[int, list[Attempt]] = {}
     for attempt in reversed(old):
         waiting.setdefault(attempt.seed, []).append(attempt)

@@ -1,4 +1,4 @@
-"""An evaluation for people: plain text, a line a suite and a task."""
+"""Renders an evaluation as plain text for people, one line for each suite and task."""
 
 from collections.abc import Sequence
 
@@ -41,7 +41,7 @@ def _policies(policies: Sequence[PolicyRef]) -> str:
 
 
 def _categories(evaluation: Evaluation) -> tuple[CategoryResult, ...]:
-    """Those that are not the suites themselves."""
+    """The categories that are not suites."""
     suites = {suite.suite for suite in evaluation.suites}
     return tuple(each for each in evaluation.categories if each.category not in suites)
 
@@ -67,7 +67,7 @@ def _percent(rate: float) -> str:
 
 
 def format_number(value: float | None, places: int) -> str:
-    """A number with so many decimals; a dash where there is none."""
+    """Format a number with so many decimals; a dash for None."""
     return "–" if value is None else f"{value:.{places}f}"
 
 
@@ -116,7 +116,7 @@ def _share(rate: Rate) -> str:
 
 
 def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Columns as wide as their widest cell, the first one to the left."""
+    """Align columns to their widest cell, the first one left-aligned."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     return [
         "  ".join(cell.ljust(width) if place == 0 else cell.rjust(width) for place, (cell, width) in enumerate(pairs))

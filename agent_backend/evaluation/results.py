@@ -1,5 +1,5 @@
-"""From attempts to results: rates, scores, lengths, pass@k and the scaling curve, by task and by suite; and what people
-come to at the same tasks, the 100 that policies are measured against."""
+"""Computes results from attempts: rates, scores, lengths, pass@k and the scaling curve, by task and by suite. People's
+results at the same tasks are the 100 that policies are measured against."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ from protocol.evaluation.reports import (
 from protocol.evaluation.statistics import mean_interval, measure_spread, pass_at_k, wilson_rate
 
 MIN_EPISODES = 3
-"""Fewer of people's own episodes at a task say nothing of people."""
+"""The fewest own episodes of people at a task that give a baseline."""
 
 
 class PeopleScore(NamedTuple):
@@ -53,8 +53,8 @@ def read_people(folders: Iterable[Path]) -> dict[TaskKey, PeopleScore]:
 
 
 def human_percent(attempts: Sequence[Attempt], people: Mapping[TaskKey, PeopleScore]) -> float | None:
-    """100 times the mean over people's median. None where people's is not known or not above 0, or an attempt's is not
-    known."""
+    """100 times the mean over people's median. None if people's median is unknown or not above 0, or an attempt's score
+    is unknown."""
     reference = people.get(attempts[0].task)
     if reference is None or reference.median <= 0:
         return None
@@ -64,7 +64,7 @@ def human_percent(attempts: Sequence[Attempt], people: Mapping[TaskKey, PeopleSc
 
 
 def _people_score(attempts: Sequence[Attempt]) -> PeopleScore:
-    """In points where every attempt has some."""
+    """People's score, in points if every attempt has points."""
     points = [attempt.points for attempt in attempts if attempt.points is not None]
     if len(points) == len(attempts):
         return PeopleScore(median(points), points=True)
@@ -72,20 +72,21 @@ def _people_score(attempts: Sequence[Attempt]) -> PeopleScore:
 
 
 class InvalidReferences(AgentError):
-    """A folder of references has none, or one that is no pair of scores."""
+    """A folder of references has none, or one that is not a pair of scores."""
 
     code = "references_unreadable"
 
 
 class ReferenceScore(FrozenModel):
-    """What a task's normalised score is measured against."""
+    """The reference of a task's normalised score."""
 
     kind: str = "expert"
     score: float = Field(allow_inf_nan=False)
     random: float = Field(allow_inf_nan=False)
 
     def normalised(self, score: float) -> float | None:
-        """0: like random acts; 1: like the reference; may lie outside. None where the two are not in this order."""
+        """0: like random acts; 1: like the reference; may lie outside. None if the reference is not above the random
+        score."""
         return None if self.score <= self.random else (score - self.random) / (self.score - self.random)
 
 
@@ -111,7 +112,7 @@ def read_references(folder: Path) -> ReferenceScores:
 
 @dataclass(frozen=True, slots=True)
 class Baselines:
-    """What scores are measured against: scripted experts, and people."""
+    """The baselines of scores: scripted experts, and people."""
 
     references: Mapping[tuple[str, str], ReferenceScore] = field(default_factory=dict)
     people: Mapping[TaskKey, PeopleScore] = field(default_factory=dict)
@@ -121,7 +122,7 @@ NO_BASELINES = Baselines()
 
 
 def read_baselines(references: Path | None, people: Sequence[Path] | None) -> Baselines:
-    """The baselines that are asked for. Raises InvalidReferences and InvalidFolder."""
+    """Read the requested baselines. Raises InvalidReferences and InvalidFolder."""
     return Baselines(
         references=read_references(references) if references is not None else {},
         people=read_people(people) if people else {},
@@ -129,7 +130,7 @@ def read_baselines(references: Path | None, people: Sequence[Path] | None) -> Ba
 
 
 def task_results(attempts: Attempts, baselines: Baselines) -> tuple[TaskResult, ...]:
-    """Each task's, in order of suite, name and level."""
+    """The result of each task, in order of suite, name and level."""
     return tuple(
         TaskResult(suite=task.suite, name=task.name, level=task.level, **_result((tries,), baselines))
         for task, tries in attempts.by_task().items()
@@ -137,7 +138,7 @@ def task_results(attempts: Attempts, baselines: Baselines) -> tuple[TaskResult, 
 
 
 def suite_results(attempts: Attempts, baselines: Baselines) -> tuple[SuiteResult, ...]:
-    """Each suite's."""
+    """The result of each suite."""
     suites: dict[str, list[list[Attempt]]] = {}
     for task, tries in attempts.by_task().items():
         suites.setdefault(task.suite, []).append(tries)
@@ -153,7 +154,7 @@ def suite_results(attempts: Attempts, baselines: Baselines) -> tuple[SuiteResult
 
 
 def category_results(attempts: Attempts, baselines: Baselines) -> tuple[CategoryResult, ...]:
-    """Each category's, in order of their names."""
+    """The result of each category, in order of their names."""
     categories: dict[str, list[list[Attempt]]] = {}
     for tries in attempts.by_task().values():
         categories.setdefault(tries[0].category, []).append(tries)
@@ -225,8 +226,8 @@ def _pass_at_rates(tasks: Sequence[Sequence[Attempt]]) -> tuple[PassAt, ...]:
 
 
 def _result_within(tries: Sequence[Attempt], bound: int) -> StepLimitResult:
-    """What the same attempts would have come to, had they been stopped after `bound` steps: no prompt tells a policy
-    how many it has, so its first steps are the same."""
+    """The result of the same attempts if they were stopped after `bound` steps. No prompt contains the number of
+    allowed steps, so the first steps would be the same."""
     scores = [_score_after(attempt, bound) for attempt in tries]
     known = [score for score in scores if score is not None]
     return StepLimitResult(
@@ -238,7 +239,7 @@ def _result_within(tries: Sequence[Attempt], bound: int) -> StepLimitResult:
 
 
 def _score_after(attempt: Attempt, bound: int) -> float | None:
-    """The verifier's score of an attempt that had ended by then, else what its page last said, within 0 to 1."""
+    """The verifier's score of an attempt that had ended by then, else the last score of its page, clipped to 0 to 1."""
     if attempt.steps <= bound:
         return attempt.score
     page_scores = [score for score in attempt.scores[:bound] if score is not None]
@@ -246,5 +247,5 @@ def _score_after(attempt: Attempt, bound: int) -> float | None:
 
 
 def task_label(task: TaskResult | TaskChange) -> str:
-    """A task by its name for people."""
+    """A task's name for people."""
     return str(TaskKey(task.suite, task.name, task.level))

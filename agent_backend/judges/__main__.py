@@ -1,9 +1,9 @@
-"""Judge the trajectories of folders, and say how far the judge agrees with people where people said anything.
+"""Judge the trajectories of folders, and report how far the judge agrees with people's outcomes.
 
     python -m agent_backend.judges rollouts/s2 --judge outcome_model --model-url http://127.0.0.1:8000/v1 \\
         --model ui-tars --revision s2 --votes 4 --temperature 1 --combine unanimous --out judgements/s2
 
-Broken off, the same command goes on where it was. The model's key is read from PILOTHOUSE_POLICY_API_KEY.
+The same command resumes an interrupted run. The model's key is read from PILOTHOUSE_POLICY_API_KEY.
 """
 
 import protocol.program_start  # noqa: F401 - first, for what the others load
@@ -60,7 +60,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def build_endpoint(arguments: argparse.Namespace) -> JudgeEndpoint | None:
-    """Where the judge is; None for the verifier. Raises ValidationError for settings that make no sense."""
+    """The judge's endpoint; None for the verifier. Raises ValidationError for invalid settings."""
     if arguments.judge == "verifier":
         return None
     return JudgeEndpoint(
@@ -77,7 +77,7 @@ def build_endpoint(arguments: argparse.Namespace) -> JudgeEndpoint | None:
 async def judge_all(
     judge: Judge, waiting: Iterator[tuple[Path, Trajectory]], folder: JudgementFolderWriter, *, parallel: int
 ) -> int:
-    """Judge what is not judged yet; how many the server would not have. Raises PolicyUnavailable."""
+    """Judge what is not judged yet; returns how many attempts the server refused. Raises PolicyUnavailable."""
     refused = 0
 
     async def work() -> None:
@@ -108,7 +108,7 @@ async def judge_all(
 
 
 def _picture(folder: Path, ref: BlobRef) -> bytes:
-    """A picture's bytes. Raises KeyError where the file is gone or was altered."""
+    """A picture's bytes. Raises KeyError if the file is missing or was altered."""
     try:
         data = (folder / image_path(ref)).read_bytes()
     except FileNotFoundError:

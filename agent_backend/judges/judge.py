@@ -1,4 +1,4 @@
-"""What every judge can do, and the one that asks nobody: what the task's own verifier said."""
+"""The interface of judges, and the judge that needs no model: the task's own verifier."""
 
 from datetime import UTC, datetime
 from typing import Protocol
@@ -15,21 +15,21 @@ class Judge(Protocol):
     ref: JudgeRef
 
     async def judge(self, trajectory: Trajectory, *, blob: ReadBlob, save_blob: SaveBlob = discard_blob) -> Judgement:
-        """Its word on an attempt; `blob` fetches pictures, `keep` stores what was asked.
+        """Judge an attempt; `blob` fetches pictures, `keep` stores the prompt.
 
-        Whatever a model says is a judgement, that nothing can be made of it too. Raises PolicyUnavailable where nobody
-        answers, and PolicyRejected where a server will not have this very attempt.
+        Every reply of a model is a judgement, also an unreadable one. Raises PolicyUnavailable if no server answers,
+        and PolicyRejected if a server refuses this attempt.
         """
         ...
 
     async def aclose(self) -> None:
-        """Let go of what it holds."""
+        """Release its resources."""
         ...
 
 
 class VerifierJudge:
-    """Says what the task's verifier said when the attempt ended: done or not. How far an attempt came that was not
-    done is no likelihood that it was."""
+    """Repeats the verdict of the task's verifier: done or not. A partial score is not a likelihood that the task was
+    done."""
 
     ref = VERIFIER
 

@@ -1,6 +1,6 @@
-"""A folder of judgements on its way: a line is added as an attempt is judged, and the folder renamed when it is whole.
+"""Writes a folder of judgements: one line for each judged attempt; the folder is renamed when it is complete.
 
-What an interrupted run has written is gone on with, if it was the same judge, asked in the same way.
+An interrupted run is resumed if the judge and its settings are the same.
 """
 
 import os
@@ -20,7 +20,7 @@ PLAN_FILE = "plan.json"
 
 
 class JudgingPlan(FrozenModel):
-    """Who judges what, and how: what two runs must have in common to be one."""
+    """The judge, its settings and its input: two runs with equal plans are the same run."""
 
     judge: JudgeRef
     settings: JudgeSettings | None
@@ -29,7 +29,7 @@ class JudgingPlan(FrozenModel):
 
 
 class JudgementFolderWriter:
-    """Opened for one plan; `judged` holds the ids of the attempts that need not be judged again."""
+    """Writes the judgements of one plan; `judged` holds the ids of the attempts that are already judged."""
 
     def __init__(self, target: Path, plan: JudgingPlan) -> None:
         self.target = target
@@ -40,7 +40,7 @@ class JudgementFolderWriter:
         self._lines: BinaryIO | None = None
 
     def __enter__(self) -> Self:
-        """Raises InvalidFolder where the target is there, or another plan was begun."""
+        """Raises InvalidFolder if the target exists, or if another plan was begun."""
         if self.target.exists():
             raise InvalidFolder(f"{self.target} exists")
         (self.unfinished / PROMPTS).mkdir(parents=True, exist_ok=True)
@@ -54,7 +54,7 @@ class JudgementFolderWriter:
             self._lines.close()
 
     def add(self, judgement: Judgement) -> None:
-        """Take one judgement; on disk before this returns."""
+        """Append one judgement; it is on disk before this returns."""
         assert self._lines is not None
         self._lines.write(judgement.model_dump_json().encode() + b"\n")
         self._lines.flush()
@@ -62,11 +62,11 @@ class JudgementFolderWriter:
         self._count(judgement)
 
     async def save_blob(self, ref: BlobRef, data: bytes) -> None:
-        """Keep what was asked."""
+        """Store a blob of a prompt."""
         write_atomically(self.unfinished / PROMPTS / f"{ref.sha256}.json", data)
 
     def finish(self, *, at: datetime, refused: int = 0) -> JudgementsManifest:
-        """Let the folder appear."""
+        """Give the folder its final name."""
         manifest = JudgementsManifest(
             created_at=at,
             judge=self.plan.judge,
@@ -97,7 +97,7 @@ class JudgementFolderWriter:
         write_atomically(path, self.plan.model_dump_json(indent=1).encode() + b"\n")
 
     def _resume(self) -> int:
-        """Take up the whole lines there are; how long they are together. A line cut off is judged again."""
+        """Read the complete lines; returns their total length. An attempt with a truncated line is judged again."""
         whole = 0
         for line in (self.unfinished / JUDGEMENTS).read_bytes().splitlines(keepends=True):
             try:

@@ -1,4 +1,4 @@
-"""The requests before the verdict of a judge that goes by key points: which points, and what each screen shows."""
+"""The requests of a key point judge before its verdict: the key points, and a rating of each screen."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -26,7 +26,7 @@ PARALLEL_RATINGS = 4
 
 @dataclass(frozen=True, slots=True)
 class KeyPointReply:
-    """A model's reply, with its tokens as far as the server says."""
+    """A model's reply, with the token counts that the server reports."""
 
     text: str
     prompt_tokens: int = 0
@@ -45,7 +45,7 @@ class KeyPointRequests:
     async def verdict_prompt(
         self, trajectory: Trajectory, *, threshold: int, most: int
     ) -> tuple[ChatMessage, ...] | NoScoreReason:
-        """What is asked last, or why there is nothing to ask: no screen is there, or the points cannot be read.
+        """The final prompt, or why there is none: no screen exists, or the key points cannot be read.
 
         Criteria of the task are its points. Raises what `ask` raises.
         """

@@ -1,5 +1,5 @@
 """Judges that ask a model behind an OpenAI-compatible server: one reads the whole attempt, one compares its answer, one
-looks at its last screens."""
+reads its last screens."""
 
 import asyncio
 import time
@@ -38,7 +38,7 @@ TOP_LOGPROBS = 5
 NO_ANSWER_MESSAGE = "The agent gave no answer."
 SAME_ANSWER_MESSAGE = "The answer is the reference answer, written in another way at most."
 JUDGE_TIMEOUTS = RequestTimeouts(token=120.0, total=300.0)
-"""A judge reads long prompts, and nobody waits at a desk for it."""
+"""A judge reads long prompts, and no annotator waits for it."""
 
 
 class ScreenLost(Exception):
@@ -46,7 +46,7 @@ class ScreenLost(Exception):
 
 
 class JudgeEndpoint(FrozenModel):
-    """Which model judges, where, and how it is asked."""
+    """The judging model, its server and its settings."""
 
     ref: JudgeRef
     base_url: Annotated[str, AfterValidator(validate_url)]
@@ -71,7 +71,7 @@ class ModelJudge:
 
     async def judge(self, trajectory: Trajectory, *, blob: ReadBlob, save_blob: SaveBlob = discard_blob) -> Judgement:
         """See `Judge.judge`."""
-        if Seal.of(trajectory.task) is not None:  # what is asked and said repeats its words
+        if Seal.of(trajectory.task) is not None:  # prompts and replies repeat the words of a sealed task
             judgement = await self._judge(trajectory, blob, discard_blob)
             votes = tuple(vote.model_copy(update={"words": ""}) for vote in judgement.votes)
             return judgement.model_copy(update={"words": "", "votes": votes, "prompt": None})
@@ -89,7 +89,7 @@ class ModelJudge:
             return self._judgement(trajectory, "screen_lost")
 
     def _messages(self, trajectory: Trajectory) -> tuple[ChatMessage, ...] | Judgement:
-        """What the model is asked, or what is known without it. Raises ValueError for a kind that asks no model."""
+        """The prompt, or the judgement if no model is needed. Raises ValueError for a kind that uses no model."""
         images = self._endpoint.settings.images
         match self.ref.kind:
             case "outcome_model":
@@ -218,7 +218,7 @@ async def _pictures(messages: tuple[ChatMessage, ...], blob: ReadBlob) -> dict[B
 
 
 def _tokens(sample: Sample) -> tuple[SampledToken, ...]:
-    """What stood at each place of a reply, the sampled token among it."""
+    """The alternatives at each position of a reply, the sampled token included."""
     return tuple(
         SampledToken(
             text=token.token,
@@ -235,4 +235,4 @@ def _completion_tokens(replies: list[Sample]) -> int | None:
 
 
 async def _ignore_progress(_: Samples) -> None:
-    """Nobody reads along."""
+    """Ignores the growing reply."""

@@ -1,4 +1,4 @@
-"""The models that may decide what attempts earn, as a file names them."""
+"""The models that may decide rewards of attempts, read from a file."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +18,7 @@ from protocol.trajectory.rewards import ModelJudgeKind
 
 KEY_VARIABLE = "PILOTHOUSE_JUDGE_API_KEY"
 ORDER: tuple[ModelJudgeKind, ...] = get_args(ModelJudgeKind)
-"""In which judges are asked, after the verifier."""
+"""The order of judges after the verifier."""
 
 
 class InvalidRewardJudges(AgentError):
@@ -28,16 +28,16 @@ class InvalidRewardJudges(AgentError):
 
 
 class RewardJudge(FrozenModel):
-    """A model that may decide rewards, and from which score on it is believed."""
+    """A model that may decide rewards, and the score from which it counts as success."""
 
     kind: ModelJudgeKind
     url: Annotated[str, AfterValidator(validate_url)]
     """Root of an OpenAI-compatible API, with /v1."""
     model: str
     name: str = ""
-    """What the judge is called; by default as its model."""
+    """The judge's name; by default that of its model."""
     revision: str
-    """Of its weights, prompt and settings."""
+    """The revision of its weights, prompt and settings."""
     scripted: bool = False
     threshold: float = Field(default=DEFAULT_THRESHOLD, gt=0, le=1)
     settings: JudgeSettings = JudgeSettings()
@@ -76,7 +76,7 @@ class RewardJudges(FrozenModel):
 
     @property
     def in_order(self) -> tuple[RewardJudge, ...]:
-        """As they are asked."""
+        """The judges in the order in which they are asked."""
         return tuple(sorted(self.judges, key=lambda judge: ORDER.index(judge.kind)))
 
 

@@ -1,1 +1,1 @@
-"""Who proposes: any OpenAI-compatible server, or a script for tests."""
+"""Policies: any OpenAI-compatible server, hosted models, or a script for tests."""

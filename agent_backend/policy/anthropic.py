@@ -44,7 +44,7 @@ class AnthropicClient:
     def __init__(
         self, base_url: str, api_key: SecretStr, timeouts: RequestTimeouts, settings: ProviderSettings
     ) -> None:
-        import anthropic  # takes a second, which only those pay who use it
+        import anthropic  # the import takes a second, so it is done only when needed
 
         self._tool = settings.computer_tool or COMPUTER_TOOLS["anthropic"][0]
         self._errors = SdkErrors(self.title, anthropic, timeouts)
@@ -69,7 +69,7 @@ class AnthropicClient:
                     await on_reply(reply)
             reply.check_begun(self.title)
         if any(block.type == "tool_use" and not block.whole for block in blocks.values()):
-            reply.finish_reason = CUT_FINISH_REASON  # a call without its arguments could be another one
+            reply.finish_reason = CUT_FINISH_REASON  # a call with missing arguments could mean another action
         return reply
 
     async def _open(self, body: dict[str, Any]) -> Any:
@@ -129,7 +129,8 @@ class AnthropicClient:
         return messages
 
     def _sent_call(self, call: dict[str, Any], other_id: str) -> dict[str, Any]:
-        """A call of a turn in the words of the tool in use; `other_id` names one that a person made or changed."""
+        """A call of a turn in the format of the tool in use; `other_id` is the id of a call that a person made or
+        changed."""
         named = {"id": other_id} | call
         if self._tool not in _BETA_BY_TOOL or call.get("toolset_name") != TOOLSET:
             return named
@@ -138,7 +139,7 @@ class AnthropicClient:
 
 
 class _Block:
-    """A block of content on its way."""
+    """A block of content that is still streaming."""
 
     def __init__(self, block: Any) -> None:
         self.type = str(block.type)
@@ -150,17 +151,17 @@ class _Block:
         self.input = json.dumps(given, ensure_ascii=False) if given else ""
         self.understood = True
         self.whole = False
-        """Whether its end came, and everything before it was understood."""
+        """Whether it is complete and was fully parsed."""
 
     def written(self) -> str:
-        """The call as it is written in a turn, its arguments as far as they came."""
+        """The call in the form of a turn, with the arguments received so far."""
         toolset = f', "toolset_name": {json.dumps(self.toolset)}' if self.toolset else ""
         name = json.dumps(self.name, ensure_ascii=False)
         return f'{{"type": "tool_use", "name": {name}{toolset}, "input": {self.input or "{}"}}}'
 
 
 def _take(event: Any, reply: HostedReply, blocks: dict[int, _Block]) -> None:
-    """One event of a stream; unknown ones are passed over."""
+    """Handle one event of a stream; unknown events are ignored."""
     reply.begun = True
     if event.type == "message_start":
         reply.model = str(event.message.model or "")
@@ -194,7 +195,7 @@ def _refusal(delta: Any) -> str:
 
 
 def _write(reply: HostedReply, blocks: dict[int, _Block]) -> None:
-    """What came so far as a turn."""
+    """The content received so far as a turn."""
     reply.text, reply.provider_calls = "", ()
     for _, block in sorted(blocks.items()):
         if block.type == "tool_use":
@@ -223,7 +224,7 @@ def _result_of(call: dict[str, Any]) -> dict[str, Any]:
 
 
 def _user_content(turn: Turn, results: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What the user shows; where calls wait for results, it is that of the last."""
+    """The user's content; if calls wait for results, it is the result of the last call."""
     content = [_text(turn.text)] if turn.text.strip() else []
     content += [
         {"type": "image", "source": {"type": "base64", "media_type": picture.media_type, "data": picture.base64}}

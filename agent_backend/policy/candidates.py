@@ -42,8 +42,8 @@ class Vote:
     sample: Sample
     reply: ParsedReply | UnparsedReply
     weight: float | None
-    """Its probability a token, up to a factor all votes share; None where some vote has no logprobs, or was drawn at
-    another temperature: such probabilities are not of one distribution."""
+    """Its probability per token, up to a factor that all votes share. None if a vote has no logprobs or was sampled at
+    another temperature: such probabilities come from different distributions."""
 
     def agrees(self, other: "Vote") -> bool:
         """Whether two replies are one candidate: equivalent actions, or the same unreadable text."""
@@ -55,7 +55,8 @@ class Vote:
 
 
 def other_model_warning(asked: str, answered: Iterable[str], title: str) -> str:
-    """Names the models that answered in place of the one that was asked for; a dated name of that one is no other."""
+    """A warning that names models that answered instead of the requested one. A dated name of the requested model is
+    the same model."""
     wanted = asked.removeprefix("models/")
     others = {name for name in answered if name and not _same_model(wanted, name.removeprefix("models/"))}
     if not others:
@@ -159,7 +160,7 @@ def parse_votes(samples: Samples, parse: Callable[..., ParsedReply | UnparsedRep
 
 
 def parse_sample(sample: Sample, parse: Callable[..., ParsedReply | UnparsedReply]) -> ParsedReply | UnparsedReply:
-    """What a reply says; a refusal and tool calls that the server made of it are told as such."""
+    """Parse a reply; refusals and tool calls that the server extracted are reported as such."""
     options = {"reasoning": sample.reasoning, "finish_reason": sample.finish_reason}
     parsed = parse(sample.text or sample.tool_calls_text, **{name: value for name, value in options.items() if value})
     if sample.refusal:
@@ -173,12 +174,12 @@ def parse_sample(sample: Sample, parse: Callable[..., ParsedReply | UnparsedRepl
 
 
 def _if_complete(sample: Sample, values: list[_Number]) -> tuple[_Number, ...] | None:
-    """The tokens of a reply, or their logprobs, where they are those of the whole reply."""
+    """The tokens of a reply, or their logprobs, if they cover the whole reply."""
     return tuple(values) or None if sample.has_all_tokens else None
 
 
 def _weight_spans(sample: Sample, weights: tuple[str, ...]) -> tuple[WeightSpan, ...]:
-    """Which weights drew a reply; without counts where its tokens are left out."""
+    """The weights that sampled a reply; without counts if its tokens are left out."""
     spans = sample.weight_spans(weights)
     return spans if sample.has_all_tokens else tuple(WeightSpan(version=span.version) for span in spans)
 
@@ -197,8 +198,8 @@ def merge_equivalent(parsed: list[Vote]) -> list[list[Vote]]:
 
 
 def other_replies(group: list[Vote], weights: tuple[str, ...]) -> tuple[Reply, ...]:
-    """The replies of a candidate beside its own, as tokens; what would outgrow the bound is left out. `weights` are
-    those that answered."""
+    """The other replies of a candidate, as tokens; replies beyond the bound are left out. `weights` are those that
+    answered."""
     others: list[Reply] = []
     left = MAX_OTHER_TOKENS
     for sample in (vote.sample for vote in group[1:]):
@@ -219,7 +220,7 @@ def other_replies(group: list[Vote], weights: tuple[str, ...]) -> tuple[Reply, .
 
 
 def total_weight(group: list[Vote]) -> float | None:
-    """How much speaks for a candidate; None without logprobs."""
+    """The total weight of a candidate's votes; None without logprobs."""
     weights = [vote.weight for vote in group if vote.weight is not None]
     return sum(weights) if weights else None
 

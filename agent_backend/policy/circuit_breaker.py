@@ -1,4 +1,4 @@
-"""A circuit breaker: an endpoint that keeps failing is left alone for a while."""
+"""A circuit breaker: an endpoint that keeps failing gets no requests for a while."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from agent_backend.errors import PolicyUnavailable
 class CircuitBreaker:
     """Opens after `failures` in a row for `cool` seconds, twice as long after each failed trial, up to `longest`.
 
-    While it is open `admit` raises at once; then it lets one trial pass at a time.
+    While it is open, `admit` raises at once. Afterwards it admits one trial request at a time.
     """
 
     def __init__(
@@ -43,11 +43,11 @@ class CircuitBreaker:
 
     @property
     def failing(self) -> bool:
-        """Whether the last question failed."""
+        """Whether the last request failed."""
         return self._failed > 0
 
     def fail(self, retry_after: float | None = None) -> None:
-        """The server did not answer, or asked to be left alone for so many seconds."""
+        """The server did not answer, or asked for a pause of so many seconds."""
         self._failed += 1
         pause = self._pause() if self._failed >= self._allowed else 0.0
         self._open_until = max(self._open_until, self._clock() + max(pause, retry_after or 0.0))

@@ -1,4 +1,4 @@
-"""Streamed chat completions of any OpenAI-compatible server, with the patience a real one needs."""
+"""Streamed chat completions of any OpenAI-compatible server, with retries, timeouts and a circuit breaker."""
 
 import asyncio
 import re
@@ -17,24 +17,24 @@ from agent_backend.policy.server_sent_events import read_chunks
 from protocol.base import FrozenModel
 
 OPTIONAL_FIELDS = (("return_token_ids",), ("top_k", "min_p"), ("logprobs", "top_logprobs"))
-"""Fields beyond the common ground, by what they are for; a server that refuses them is asked without."""
+"""Optional fields by purpose; if a server refuses them, the request is repeated without them."""
 
 RETRIED_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
 REJECTED_STATUSES = frozenset({400, 404, 405, 413, 415, 422})
 MISCONFIGURED_STATUSES = frozenset({401, 402, 403})
-"""Of refusals that meet every request: the key is missing, wrong, or without credit or rights."""
+"""Statuses of refusals that affect every request: the key is missing or wrong, or lacks credit or rights."""
 WEIGHT_VERSION_TIMEOUT_SECONDS = 0.5
-"""Seconds a server may take to say what its weights are called."""
+"""Timeout of a request for the name of a server's weights (seconds)."""
 TOKENIZE_TIMEOUT_SECONDS = 2.0
-"""Seconds it may take to count the tokens of a step."""
+"""Timeout of a request to count the tokens of a step (seconds)."""
 MAX_ERROR_CHARACTERS = 500
-"""Characters of a server's complaint that are passed on."""
+"""Characters of a server's error that are passed on."""
 MAX_REPLY_CHARACTERS = 262_144
 """Characters of one reply that are read; the rest is cut."""
 MAX_RETRY_AFTER_SECONDS = 600.0
-"""Seconds that a server can ask to be left alone for."""
+"""The longest pause that a server can ask for (seconds)."""
 MAX_INLINE_WAIT_SECONDS = 2.0
-"""Seconds that are waited within one question."""
+"""The longest wait within one request (seconds)."""
 _MULTIPLE_CHOICES_ERROR = re.compile(
     r"(?<![\\\w])n(?!\w)|best_of|(?:multiple|several|number of|more than one) (?:choice|completion|sample|repl)", re.I
 )
@@ -63,7 +63,7 @@ class RequestTimeouts(FrozenModel):
 
 
 class ServerBusy(PolicyUnavailable):
-    """The server answered that it cannot now; it may be asked again."""
+    """The server is busy; the request may be retried."""
 
 
 class RequestRejected(PolicyRejected):
@@ -76,7 +76,7 @@ class RequestRejected(PolicyRejected):
 
 
 class CompletionsClient:
-    """One endpoint: what it has refused is remembered, and when it fails it is left alone for a while."""
+    """A client of one endpoint. It remembers refused fields, and pauses requests after failures."""
 
     def __init__(
         self,
@@ -91,11 +91,11 @@ class CompletionsClient:
         self._breaker = breaker or CircuitBreaker()
         self._rejected_fields: frozenset[str] = frozenset()
         self._single_choice = False
-        """Whether the server gives one reply a request."""
+        """Whether the server gives only one reply per request."""
         self._root = base_url.rstrip("/").removesuffix("/v1")
         self._weights_url = self._root + "/weight_info"
         self._reports_weights = True
-        """Whether the server says what its weights are called, as far as is known."""
+        """Whether the server reports the name of its weights, as far as is known."""
         self._counts_tokens = True
         """Whether it counts tokens, as far as is known."""
         self._client = httpx.AsyncClient(
@@ -103,15 +103,15 @@ class CompletionsClient:
             headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
             timeout=httpx.Timeout(timeouts.token, connect=timeouts.connect),
             transport=transport,
-            trust_env=False,  # the address is the model's own; a proxy of the environment is for other things
+            trust_env=False,  # the environment's proxy is not for the model's address
         )
 
     async def sample(self, request: dict[str, Any], on_samples: SamplesCallback, *others: dict[str, Any]) -> Samples:
-        """Ask once and listen to the end; `heard` hears the samples grow. `others` are requests with the same prompt
-        that go out beside it; all are answered, or none.
+        """Send a request and read its stream to the end; `heard` receives the growing samples. `others` are concurrent
+        requests with the same prompt; all are answered, or none.
 
-        Raises PolicyUnavailable when no answer comes in time, PolicyRejected when the server will not have the
-        request. Cancelling closes the request, and the server stops generating.
+        Raises PolicyUnavailable if no answer comes in time, PolicyRejected if the server refuses the request.
+        Cancelling closes the connection, and the server stops generating.
         """
         self._breaker.admit()
         try:
@@ -134,9 +134,9 @@ class CompletionsClient:
         return samples
 
     async def sample_once(self, request: dict[str, Any]) -> Samples:
-        """Ask once for something that can be done without: no retries, and a failure says nothing of the server.
+        """Send an optional request: no retries, and a failure does not count against the server.
 
-        Raises PolicyUnavailable, also while the server is left alone because it failed; PolicyRejected.
+        Raises PolicyUnavailable, also while the circuit is open, and PolicyRejected.
         """
         if self._breaker.failing:
             raise PolicyUnavailable("the model server failed when it was asked last")
@@ -146,8 +146,8 @@ class CompletionsClient:
             raise PolicyUnavailable(f"the model server does not answer: {error or type(error).__name__}") from None
 
     async def weight_version(self) -> str | None:
-        """What the server calls its weights now; None where it does not say, or not soon. A proposal never fails for
-        it."""
+        """The current name of the server's weights; None if the server does not report it in time. A proposal never
+        fails because of it."""
         if not self._reports_weights:
             return None
         try:
@@ -159,7 +159,8 @@ class CompletionsClient:
         return version if isinstance(version, str) else None
 
     async def count(self, model: str, text: str) -> int | None:
-        """The tokens of a text as the server's own tokenizer has it; None where it does not say, or not soon."""
+        """The number of tokens of a text by the server's own tokenizer; None if the server does not report it in
+        time."""
         if not self._counts_tokens:
             return None
         body = {"model": model, "prompt": text, "add_special_tokens": False}
@@ -196,8 +197,8 @@ class CompletionsClient:
         return Samples.merge(parts)
 
     async def _request_without_rejected(self, request: dict[str, Any], on_samples: SamplesCallback) -> Samples:
-        """Ask with every field the server may know; what it refuses is left out, and remembered once that helps. A
-        server that refuses several replies a request is asked for one at a time."""
+        """Send every field that the server may support. Refused fields are left out, and remembered if that helps. A
+        server that refuses several replies per request gets one request for each."""
         left_out, single_choice = self._rejected_fields, self._single_choice
         while True:
             body = {name: value for name, value in request.items() if name not in left_out}
@@ -230,7 +231,7 @@ class CompletionsClient:
                 return samples
 
     async def _request_one_by_one(self, body: dict[str, Any], on_samples: SamplesCallback) -> Samples:
-        """The replies of as many requests for one each, one after the other; those that came stay when one fails."""
+        """The replies of sequential requests for one reply each; earlier replies stay if a later request fails."""
         count = body.get("n", 1)
         parts: list[Samples] = []
         for place in range(count):
@@ -293,19 +294,20 @@ async def _ignore_samples(_: Samples) -> None:
 
 
 def names_optional_field(complaint: str, body: dict[str, Any]) -> bool:
-    """Whether a refusal names one of the extra fields that were sent."""
+    """Whether a refusal names one of the optional fields that were sent."""
     return any(name in complaint for group in OPTIONAL_FIELDS for name in group if name in body)
 
 
 def suspect_fields(complaint: str, body: dict[str, Any]) -> frozenset[str]:
-    """The extra fields a refusal may be about: those it names, with what belongs to them, else all that were sent."""
+    """The optional fields that may have caused a refusal: those it names, with related fields, else all that were
+    sent."""
     sent = [group for group in OPTIONAL_FIELDS if any(name in body for name in group)]
     named = [group for group in sent if any(name in complaint for name in group)]
     return frozenset(name for group in named or sent for name in group)
 
 
 async def raise_for_status(response: httpx.Response) -> None:
-    """Do nothing for a response that succeeded.
+    """Return if the response succeeded.
 
     Raises:
         ServerBusy: A status that is worth a retry.
@@ -327,7 +329,7 @@ async def raise_for_status(response: httpx.Response) -> None:
 
 
 def parse_retry_after(header: str, now: datetime | None = None) -> float | None:
-    """Seconds that a `Retry-After` asks for (RFC 9110, section 10.2.3); None where it says nothing readable."""
+    """Seconds that a `Retry-After` asks for (RFC 9110, section 10.2.3); None if it is unreadable."""
     text = header.strip()
     if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", text):
         return min(float(text), MAX_RETRY_AFTER_SECONDS)

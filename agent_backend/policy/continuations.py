@@ -1,4 +1,4 @@
-"""What a policy adds to a half-written reply: the request, and what is read of its answer."""
+"""Continues a half-written reply: sends the request and reads the continuation from its answer."""
 
 import logging
 import time
@@ -13,14 +13,14 @@ from protocol.dialects.dialect import Dialect, ScreenSize
 from protocol.dialects.reply_prefixes import ReplyPrefix, continued_thought, thought_prefix
 
 MAX_TEXT_TOKENS = 48
-"""Tokens of a continuation: a sentence or two, and what shows that they have ended."""
+"""Most tokens of a continuation: a sentence or two, and their end."""
 MIN_REPEATED_CHARACTERS = 12
 """A server that repeats this many characters of the prefix wrote a new reply."""
 
 RETRY_AFTER_SECONDS = 600.0
-"""Seconds until a server that could not continue replies is asked again."""
+"""Seconds until a server that could not continue replies is tried again."""
 UNFIT_REPLIES = 2
-"""New replies in a row, instead of continuations, after which a server counts as one that cannot."""
+"""New replies in a row, instead of continuations, after which a server counts as unable to continue replies."""
 REFUSING_STATUSES = frozenset({400, 422})
 CONTINUATION_FIELDS = ("continue_final_message", "add_generation_prompt")
 
@@ -46,12 +46,12 @@ class ContinuationSupport:
 
     @property
     def available(self) -> bool:
-        """Whether it may be asked now."""
+        """Whether a request may be sent now."""
         return self._retry_at is None or self._now() >= self._retry_at
 
     async def watch(self, answer: Awaitable[str]) -> str:
-        """Wait for a continuation and learn from it. Raises what it raises, and ContinuationUnsupported after the last
-        new reply that is put up with."""
+        """Wait for a continuation and update the support. Raises what it raises, and ContinuationUnsupported after too
+        many new replies in a row."""
         try:
             text = await answer
         except NewReply as error:
@@ -74,8 +74,8 @@ class ContinuationSupport:
 
 
 async def continue_reply(dialect: Dialect, typed: str, screen: ScreenSize, complete: Complete) -> str:
-    """What the model adds to a half-written thought; empty where it adds nothing that can be read. Raises PolicyError;
-    ContinuationUnsupported where the server refuses the fields of such a request, NewReply where it ignores them."""
+    """What the model adds to a half-written thought; empty if it adds nothing readable. Raises PolicyError:
+    ContinuationUnsupported if the server refuses the fields of such a request, NewReply if it ignores them."""
     thought = typed.strip()
     prefix = thought_prefix(dialect, thought, screen)
     if prefix is None:

@@ -1,4 +1,4 @@
-"""The scripted expert of a machine's own suite as a policy: it sees the state of the task, and is no model."""
+"""The scripted expert of a machine's suite as a policy: it reads the state of the task and uses no model."""
 
 import time
 import uuid
@@ -38,12 +38,12 @@ Oracle = Callable[[Task, tuple[Step, ...]], ExpertSuggestion | None]
 
 
 def no_oracle(task: Task, steps: tuple[Step, ...]) -> ExpertSuggestion | None:
-    """Knows nothing."""
+    """An oracle that knows nothing."""
     return None
 
 
 class ExpertPolicy:
-    """Offers what `advise` says: the one machine of one episode, asked at every decision point."""
+    """Proposes what the machine of its one episode suggests (`advise`), at every decision point."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class ExpertPolicy:
         suggest_expert_action: Callable[[], Awaitable[ExpertSuggestion | None]],
         oracle: Oracle = no_oracle,
     ) -> None:
-        """`oracle` knows what the task itself brings along, and is asked where the machine's expert is silent."""
+        """`oracle` knows the task's own solution; it is used if the machine's expert has no suggestion."""
         self.ref = ref
         self._suggest_expert_action = suggest_expert_action
         self._oracle = oracle
@@ -70,7 +70,7 @@ class ExpertPolicy:
         partial: Callable[[tuple[Partial, ...]], Awaitable[None]],
         save_blob: SaveBlob = discard_blob,
     ) -> tuple[Proposal, ...]:
-        """See `ports.Policy.propose`."""
+        """See `interfaces.Policy.propose`."""
         started = time.monotonic()
         try:
             page = observation.page

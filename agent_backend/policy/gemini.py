@@ -49,7 +49,7 @@ _FINISH_REASONS = {
     "MALFORMED_FUNCTION_CALL": "stop",
     "UNEXPECTED_TOOL_CALL": "stop",
 }
-"""Every other reason is a filter's."""
+"""Finish reasons that do not come from a content filter."""
 _UNSIGNED = b"skip_thought_signature_validator"
 """Stands for the signature of a call that a person made or corrected
 (https://ai.google.dev/gemini-api/docs/thought-signatures)."""
@@ -188,7 +188,7 @@ async def _note_response(response: Any) -> None:
 
 
 def _user_parts(turn: Turn, calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What the user shows; where calls wait for responses, it is that of the last."""
+    """The user's content; if calls wait for responses, it is the response of the last call."""
     pictures = [{"inline_data": {"mime_type": picture.media_type, "data": picture.data}} for picture in turn.pictures]
     if not calls:
         parts = [{"text": turn.text}] if turn.text.strip() else []
@@ -209,7 +209,7 @@ def _response(call: dict[str, Any], answer: dict[str, Any], pictures: list[dict[
 
 
 def _take(chunk: Any, reply: HostedReply) -> None:
-    """One part of a stream."""
+    """Handle one part of a stream."""
     reply.begun = True
     reply.model = str(chunk.model_version or reply.model)
     _count(chunk.usage_metadata, reply)

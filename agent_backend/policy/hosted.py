@@ -1,4 +1,4 @@
-"""A policy of a hosted model: asked through its provider's own client, within a budget."""
+"""A policy of a hosted model, through its provider's own client and within a budget."""
 
 import asyncio
 import time
@@ -32,16 +32,16 @@ from protocol.trajectory.steps import Step
 from protocol.trajectory.tasks import Task
 
 MAX_PARALLEL_REQUESTS = 4
-"""Requests for the candidates of one decision that are out at a time."""
+"""Concurrent requests for the candidates of one decision."""
 PICTURE_TOKENS = 5_000
-"""Tokens that a picture costs at most, as a reservation counts them."""
+"""Most tokens of a picture, for reservations of budget."""
 MAX_MEMORY_CHARACTERS = 4_000
 """Characters of a note that are stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostedModel:
-    """Which hosted model is asked, and how."""
+    """A hosted model with its settings."""
 
     ref: PolicyRef
     provider: Provider
@@ -55,7 +55,7 @@ class HostedModel:
 
 
 class HostedPolicy:
-    """Proposes what a hosted model says: n requests of one reply each, since the APIs have no n."""
+    """Proposes the replies of a hosted model: n requests of one reply each, since the APIs have no n."""
 
     def __init__(self, model: HostedModel, client: ProviderClient, budget: Budget | None = None) -> None:
         self.ref = model.ref
@@ -84,7 +84,7 @@ class HostedPolicy:
         partial: Callable[[tuple[Partial, ...]], Awaitable[None]],
         save_blob: SaveBlob = discard_blob,
     ) -> tuple[Proposal, ...]:
-        """See `Policy.propose`. Raises PolicyError, and BudgetSpent where no money is left."""
+        """See `Policy.propose`. Raises PolicyError, and BudgetSpent if no budget is left."""
         started = time.monotonic()
         model, dialect = self._model, self._model.dialect
         history = recall_history(steps, memories, model.history, estimate_tokens)
@@ -180,7 +180,7 @@ class HostedPolicy:
         temperatures: tuple[float | None, ...],
         partial: Callable[[tuple[Partial, ...]], Awaitable[None]],
     ) -> list[HostedReply]:
-        """The replies at these temperatures, in order. Those that came stay when another fails."""
+        """The replies at these temperatures, in order. Replies that arrived stay if another request fails."""
         self._breaker.admit()
         growing: dict[int, Partial] = {}
         gate = asyncio.Semaphore(MAX_PARALLEL_REQUESTS)
@@ -193,7 +193,7 @@ class HostedPolicy:
 
             async with gate:
                 if first_failure:
-                    return None  # the provider would fail again: no storm
+                    return None  # the provider would fail again: start no further requests
                 try:
                     return await self._ask_within_budget(replace(request, temperature=temperature), on_reply)
                 except PolicyError as error:
@@ -213,7 +213,7 @@ class HostedPolicy:
         raise error
 
     async def _gather(self, asked: list[Coroutine[Any, Any, HostedReply | None]]) -> list[HostedReply | None]:
-        """The results of all, within the whole answer's time; whatever ends it ends every request."""
+        """The results of all, within the total timeout; any error or cancellation ends every request."""
         total = self._model.timeouts.total
         tasks = [asyncio.create_task(one) for one in asked]
         try:
@@ -230,7 +230,7 @@ class HostedPolicy:
     async def _ask_within_budget(
         self, request: HostedRequest, on_reply: Callable[[HostedReply], Awaitable[None]]
     ) -> HostedReply:
-        """Ask once, with what it may cost at most set aside before. Raises PolicyError."""
+        """Send one request after reserving its highest possible cost. Raises PolicyError."""
         prices, budget = self._model.settings.prices, self._budget
         if budget is None:
             return await self._ask_with_retries(request, on_reply)
@@ -259,7 +259,7 @@ class HostedPolicy:
             spent = seen.usage.cost(prices)
             raise
         finally:
-            # A request that was cancelled is billed for what it read: it counts with what was set aside.
+            # A cancelled request is billed for its prompt: it counts with its reservation.
             await asyncio.shield(budget.settle(most, most if spent is None else spent))
 
     async def _ask_with_retries(
@@ -300,7 +300,7 @@ def _pictures(messages: tuple[ChatMessage, ...]) -> list[Any]:
 
 
 def _most_usage(request: HostedRequest, prices: Prices) -> int:
-    """What a request may cost at most, in millionths of a US dollar."""
+    """The highest possible cost of a request, in millionths of a US dollar."""
     pictures = sum(len(turn.pictures) for turn in request.turns)
     text = sum(estimate_tokens(turn.text) + estimate_tokens(str(turn.calls or "")) for turn in request.turns)
     read = 2 * text + PICTURE_TOKENS * pictures + 4_000

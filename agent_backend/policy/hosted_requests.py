@@ -1,4 +1,4 @@
-"""What is asked of a hosted model and what it answers, in words of no provider."""
+"""Provider-independent requests to hosted models, and their replies."""
 
 import base64
 from collections.abc import Awaitable, Callable, Mapping
@@ -15,9 +15,9 @@ from protocol.trajectory.observations import Platform
 from protocol.trajectory.proposals import ProviderCall
 
 SEE_LAST_RESULT = "See the result of the last call."
-"""The result of a call that others of the same reply followed."""
+"""The result of a call that is followed by others of the same reply."""
 FAILURE_NOTE = "The last action failed:"
-"""How a conversation begins to tell that an act failed."""
+"""The prefix by which a conversation reports a failed action."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture as it is sent."""
+    """A picture in the form that is sent."""
 
     media_type: str
     data: bytes
@@ -49,17 +49,17 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A message of a conversation: what the model said and called, or what it was shown."""
+    """A message of a conversation: the model's text and calls, or the content shown to it."""
 
     role: Literal["user", "assistant"]
     text: str = ""
     calls: tuple[dict[str, Any], ...] = ()
-    """As its provider's API carries them."""
+    """Its calls in the form of the provider's API."""
     pictures: tuple[Picture, ...] = ()
 
     @property
     def failed(self) -> bool:
-        """Whether it tells that the last act failed."""
+        """Whether it reports that the last action failed."""
         return self.text.startswith(FAILURE_NOTE)
 
 
@@ -83,21 +83,21 @@ class HostedRequest:
 
 @dataclass(slots=True)
 class HostedReply:
-    """A reply on its way. Its text is a turn of the provider's dialect."""
+    """A streaming reply. Its text is a turn of the provider's dialect."""
 
     text: str = ""
     reasoning: str = ""
     refusal: str = ""
     finish_reason: str | None = None
     model: str = ""
-    """What the provider says that it is called."""
+    """The model's name as the provider reports it."""
     temperature: float | None = None
-    """At which it was drawn, where the provider was asked for one."""
+    """The temperature it was sampled at, if one was requested."""
     usage: Usage = field(default_factory=Usage)
     provider_calls: tuple[ProviderCall, ...] = ()
-    """What the API knows of its calls, in order."""
+    """The API's data of its calls, in order."""
     begun: bool = False
-    """Whether anything of it came."""
+    """Whether any part of it has arrived."""
 
     def check_begun(self, title: str) -> None:
         """Raises PolicyUnavailable for an answer that held no event of a stream."""
@@ -130,7 +130,7 @@ class ProviderClient(Protocol):
     """What people call the provider."""
 
     async def ask(self, request: HostedRequest, on_reply: ReplyCallback) -> HostedReply:
-        """Ask once and listen to the end; `on_reply` hears the reply grow.
+        """Send one request and read its stream to the end; `on_reply` receives the growing reply.
 
         Raises PolicyError. Cancelling ends the HTTP request.
         """
@@ -150,18 +150,19 @@ class Budget(Protocol):
         ...
 
     async def reserve(self, amount: int) -> None:
-        """Set aside what a request may cost at most, before it is sent. Raises BudgetSpent where that is too much."""
+        """Reserve the highest possible cost of a request before it is sent. Raises BudgetSpent if that exceeds the
+        budget."""
         ...
 
     async def settle(self, reserved: int, spent: int) -> None:
-        """Give back what was set aside, and count what was spent."""
+        """Release a reservation, and count what was spent."""
         ...
 
 
 def conversation_turns(
     messages: tuple[ChatMessage, ...], dialect: ToolDialect, pictures: Mapping[str, Picture]
 ) -> tuple[Turn, ...]:
-    """A dialect's messages as turns; `pictures` are found by the digests of what they were made of."""
+    """A dialect's messages as turns; `pictures` has scaled pictures by the digests of their originals."""
     turns = []
     for message in messages:
         text = "\n".join(part.text for part in message.content if isinstance(part, TextPart))

@@ -1,4 +1,4 @@
-"""Whether a server scales pictures as a dialect presupposes, told from the tokens it read."""
+"""Checks whether a server scales pictures as a dialect assumes, from the prompt tokens that it reports."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -32,7 +32,7 @@ def image_token_count(height: int, width: int, limits: ImageLimits) -> int:
 
 
 def scaling_mismatch(ids: Sequence[int], sizes: Sequence[tuple[int, int]], limits: ImageLimits) -> str:
-    """What is wrong with how the server scaled these pictures; empty where nothing is, or where it cannot be told."""
+    """The mismatch in how the server scaled these pictures; empty if there is none, or if it cannot be determined."""
     try:
         expected = [image_token_count(height, width, limits) for height, width in sizes]
     except ValueError:

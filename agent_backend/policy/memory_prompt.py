@@ -1,4 +1,4 @@
-"""The request with which a policy condenses older steps into a note for itself: text alone, in plain words."""
+"""The prompt with which a policy summarises older steps into a note for itself: text only, in plain words."""
 
 from protocol.actions.descriptions import describe_action
 from protocol.dialects.conversations import break_special_tokens
@@ -9,7 +9,7 @@ from protocol.trajectory.tasks import Task
 
 MAX_MEMORY_TOKENS = 256
 MAX_OUTPUT_CHARACTERS = 800
-"""Characters of what an act said that are read again for the note."""
+"""Characters of an action's output that the note's prompt contains."""
 
 MEMORY_PROMPT = """You keep notes for yourself while you work on a task, because you will soon no longer see \
 these steps.
@@ -26,7 +26,7 @@ what failed), and what is left to do. Only the notes."""
 def render_memory_prompt(
     task: Task, steps: tuple[Step, ...], memories: tuple[Memory, ...], *, language: str
 ) -> tuple[ChatMessage, ...]:
-    """The conversation that asks for a note on these steps."""
+    """Render the conversation that requests a note on these steps."""
     before = "\n".join(break_special_tokens(memory.text) for memory in memories)
     text = MEMORY_PROMPT.format(
         task=break_special_tokens(task.instruction),
@@ -38,7 +38,7 @@ def render_memory_prompt(
 
 
 def _describe_step(step: Step) -> str:
-    """One step in words: the thought, the act, what came of it."""
+    """Describe one step in words: the thought, the action, its result."""
     output = step.after.text if step.after is not None and step.after.text else ""
     lines = [
         f"{step.index + 1}. {break_special_tokens(step.thought)}",

@@ -50,13 +50,13 @@ ReadBlob = Callable[[BlobRef], Awaitable[bytes]]
 
 
 def validate_url(url: str) -> str:
-    """The address as it was written. Raises ValueError for one no request can be sent to."""
+    """Return the address unchanged. Raises ValueError if no request can be sent to it."""
     HTTP_URL.validate_python(url)
     return url
 
 
 class PolicyEndpoint(FrozenModel):
-    """Which model, where, and how it is asked. `revision` is the word for this very set of weights."""
+    """A model, its server and its settings. `revision` names this set of weights."""
 
     base_url: Annotated[str, AfterValidator(validate_url)]
     """Ends in `/v1` where the server's paths do."""
@@ -65,7 +65,7 @@ class PolicyEndpoint(FrozenModel):
     name: str
     revision: str
     scripted: bool = False
-    """It answers from a script and is no model at all."""
+    """Whether it answers from a script instead of a model."""
     teacher: bool = False
     """See `PolicyRef`."""
     provider: Provider = "openai_compatible"
@@ -81,7 +81,7 @@ class PolicyEndpoint(FrozenModel):
 
 
 class OpenAIPolicy:
-    """Proposes what the model at an endpoint says: n replies, streamed, parsed, merged and ranked."""
+    """Proposes the replies of the model at an endpoint: n replies, streamed, parsed, merged and ranked."""
 
     def __init__(self, endpoint: PolicyEndpoint, *, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self._endpoint = endpoint
@@ -141,7 +141,7 @@ class OpenAIPolicy:
         async def on_samples(samples: Samples) -> None:
             nonlocal saving, received
             received = samples
-            if saving is None:  # beside the answer, which it must not delay, and not before there is one
+            if saving is None:  # concurrent with the answer, which it must not delay, and not before it begins
                 saving = asyncio.ensure_future(save_blob(prompt, data))
                 self._tokens.count_in_background([*map(step_text, steps), *(memory.text for memory in memories)])
             await partial(samples.partials())
@@ -150,7 +150,7 @@ class OpenAIPolicy:
             request, *others = await self._requests(messages, blob)
             samples = await self._completions.sample(request, on_samples, *others)
             await (saving or save_blob(prompt, data))
-        except BaseException:  # also a cancellation: what was read and written until then was computed
+        except BaseException:  # also after a cancellation: the tokens until then were computed
             if received.prompt_token_ids is not None:
                 add_usage(len(received.prompt_token_ids), received.tokens_written)
             raise

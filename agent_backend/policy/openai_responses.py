@@ -87,8 +87,8 @@ class OpenAIResponsesClient:
         return [{"type": PREVIEW_TOOL, **size, "environment": _ENVIRONMENTS[request.platform]}]
 
     def _items(self, turns: tuple[Turn, ...]) -> list[dict[str, Any]]:
-        """The conversation. A result of the computer tool is a picture, so that a call which no picture follows is
-        told in words."""
+        """The conversation. A result of the computer tool is a picture, so a call without a following picture is
+        described in words."""
         items: list[dict[str, Any]] = []
         for place, turn in enumerate(turns):
             before = turns[place - 1] if place else None
@@ -102,7 +102,7 @@ class OpenAIResponsesClient:
         return items
 
     def _said(self, turn: Turn, calls: list[dict[str, Any]], following: Turn | None) -> list[dict[str, Any]]:
-        """What the model said and called; a function whose result is not shown was done."""
+        """The model's text and calls; a function call without a shown result counts as done."""
         shown = following is not None and following.role == "user"
         kept, told = self._sendable(calls, pictured=bool(shown and following and following.pictures))
         text = "\n".join(filter(None, (turn.text, *told)))
@@ -149,7 +149,7 @@ class OpenAIResponsesClient:
         return [*items, _user_message(Turn("user", text, pictures=rest))] if text.strip() or rest else items
 
     def _take(self, event: Any, reply: HostedReply, model: str) -> None:
-        """One event of a stream; unknown ones are passed over. Raises PolicyError for one that tells of a failure."""
+        """Handle one event of a stream; unknown events are ignored. Raises PolicyError for a failure event."""
         reply.begun = True
         if event.type == "response.output_text.delta":
             reply.text += event.delta
@@ -169,7 +169,7 @@ class OpenAIResponsesClient:
 
 
 def _take_item(item: Any, reply: HostedReply) -> None:
-    """A call that is whole."""
+    """Add a complete call."""
     fields = item.to_dict()
     if item.type == "computer_call":
         actions = fields.get("actions") or [fields.get("action")]

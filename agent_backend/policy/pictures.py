@@ -1,4 +1,4 @@
-"""Pictures as a hosted model is shown them: scaled down to what its points are counted in."""
+"""Scales pictures down to the size in which a hosted model counts its points."""
 
 import asyncio
 import io
@@ -15,7 +15,7 @@ from protocol.dialects.coordinates import CoordinateGrid
 from protocol.dialects.dialect import ScreenSize
 
 CACHE_SIZE = 16
-"""Pictures that stay ready: a conversation shows most of them again at the next step."""
+"""Scaled pictures in the cache: a conversation shows most of them again at the next step."""
 MAX_SIDE = 32_768
 
 

@@ -1,4 +1,4 @@
-"""What a provider's failure means for the people at the desk: who must do what."""
+"""Translates a provider's failures for annotators and admins: who must do what."""
 
 import re
 import ssl
@@ -22,7 +22,7 @@ _NO_CREDIT = re.compile(r"insufficient_quota|credit balance|billing|exceeded you
 _BUSY = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 _SECRET = re.compile(r"\b(?:sk|key|AIza)[-_A-Za-z0-9*]{12,}")
 OPTIONAL_FIELDS = ("temperature", "thinking", "parallel_tool_calls", "disable_parallel_tool_use")
-"""Fields that not every model takes; one that refuses them is asked without."""
+"""Fields that not every model accepts; a model that refuses them gets the request without them."""
 
 
 UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RuntimeError, AssertionError)
@@ -30,7 +30,7 @@ UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RuntimeError, 
 
 
 class OptionalFieldRejected(PolicyRejected):
-    """The model does not take a field that it can be asked without."""
+    """The model does not accept an optional field."""
 
     def __init__(self, message: str, field: str) -> None:
         super().__init__(message)
@@ -67,7 +67,7 @@ def _remedy(title: str, model: str, status: int, message: str) -> str:
 
 
 def optional_field_error(title: str, message: str) -> OptionalFieldRejected | None:
-    """The refusal of a field that the model can be asked without; None for any other."""
+    """The refusal of an optional field; None for any other error."""
     name = next((name for name in OPTIONAL_FIELDS if name in message), None)
     return None if name is None else OptionalFieldRejected(f"{title} refuses {name}: {message}", name)
 
@@ -83,7 +83,7 @@ def silence_error(title: str, seconds: float) -> PolicyUnavailable:
 
 
 def malformed_answer(title: str, reason: str) -> PolicyUnavailable:
-    """The error of an answer that is none of this API."""
+    """The error of an answer that does not follow this API."""
     words = _SECRET.sub("…", " ".join(reason.split()))[:MAX_ERROR_CHARACTERS]
     return PolicyUnavailable(f"{title} sent an answer that cannot be read ({words}): look at the policy's address")
 
@@ -109,7 +109,7 @@ _STATUS_BY_TYPE = {
 
 
 def error_of_type(title: str, model: str, error: Any) -> PolicyError:
-    """The error that a stream tells of in an event of its own."""
+    """The error that a stream reports in an event."""
     fields = error if isinstance(error, dict) else {}
     kinds = [str(fields.get(name)) for name in ("type", "code") if fields.get(name)]
     status = next((_STATUS_BY_TYPE[kind] for kind in kinds if kind in _STATUS_BY_TYPE), 500)
@@ -174,7 +174,7 @@ def http_client(timeouts: RequestTimeouts) -> Any:
 
 
 def blocking_http_client() -> Any:
-    """One that blocks, for clients that ask for it."""
+    """A blocking HTTP client, for SDKs that need one."""
     import httpx2
 
     return httpx2.Client(follow_redirects=False, trust_env=False, verify=_certificates())

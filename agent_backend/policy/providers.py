@@ -1,4 +1,4 @@
-"""Policies by who serves them: a server of one's own, or a provider of hosted models."""
+"""Opens policies by their server: an own server, or a provider of hosted models."""
 
 from collections.abc import Callable
 from typing import Protocol

@@ -1,14 +1,14 @@
-"""New weights for a running model server, in the order that is safe; or another LoRA adapter.
+"""Loads new weights or another LoRA adapter into a running model server, in a safe order.
 
     python -m agent_backend.policy.reload --server http://127.0.0.1:8000 --weights checkpoints/r12 --version r12
 
 vLLM has to run with VLLM_SERVER_DEV_MODE=1 (`trainer.serve` with its own switch). A server whose weights change while
 it runs, or whose caches still hold what the old ones saw, answers wrongly or falls over at the next picture it knows:
-so it is paused until it is idle, given the weights and their name, made to forget, and let go on, whatever happened.
-With `--freeze` nobody waits: replies on their way go on with the new weights. Told to end (SIGTERM), it still has the
-server go on. With `--asked` nothing is changed: it only says whether these are the weights that the server has.
-A server that asks for a key gets PILOTHOUSE_POLICY_API_KEY.
-Activate the new revision afterwards: proposals of the old one are then withdrawn at the next decision point.
+so this program pauses it until it is idle, loads the weights and their name, clears its caches, and always resumes it.
+With `--freeze` it does not wait: running replies continue with the new weights. After SIGTERM it still resumes the
+server. With `--asked` nothing is changed: it only reports whether the server has these weights. A server that requires
+a key gets PILOTHOUSE_POLICY_API_KEY. Activate the new revision afterwards: proposals of the old one are then withdrawn
+at the next decision point.
 """
 
 import argparse
@@ -26,15 +26,16 @@ import httpx
 from agent_backend.errors import PolicyError, PolicyRejected, PolicyUnavailable
 
 CACHES = ("/reset_prefix_cache", "/reset_mm_cache", "/reset_encoder_cache")
-"""What holds results of old weights, or must agree with who does."""
+"""Caches that hold results of old weights, or must agree with such a cache."""
 CALL_TIMEOUT_SECONDS = 120.0
-"""Seconds one call may take: a paused server first finishes what it was asked."""
+"""Seconds one call may take: a paused server first finishes its requests."""
 CONNECT_TIMEOUT_SECONDS = 10.0
 MAX_ERROR_CHARACTERS = 300
 
 
 class ModelServerClient:
-    """The part of a vLLM-like server that changes weights. It is never reachable for strangers: no key guards it."""
+    """The part of a vLLM-like server that changes weights. It must not be reachable from outside: no key protects
+    it."""
 
     def __init__(
         self,
@@ -60,14 +61,14 @@ class ModelServerClient:
         await self._client.aclose()
 
     async def weight_version(self) -> str:
-        """What the server calls its weights. Raises PolicyError."""
+        """The name of the server's weights. Raises PolicyError."""
         return str((await self._call("GET", "/weight_info")).get("weight_version", ""))
 
     async def reload(self, weights: str, version: str, *, freeze: bool = False) -> None:
         """Exchange all weights for those of a checkpoint folder the server can read.
 
-        Answers on their way are finished with the old weights, so that none spans two; with `freeze` they go on with
-        the new ones. Raises PolicyError where it did not work; the server goes on in any case.
+        Running answers are finished with the old weights, so that none spans two. With `freeze` they continue with the
+        new ones. Raises PolicyError on failure; the server resumes in any case.
         """
         async with self._paused("keep" if freeze else "wait"):
             call = {"method": "reload_weights", "kwargs": {"weights_path": weights}, "timeout": int(self._within)}
@@ -76,13 +77,13 @@ class ModelServerClient:
         await self.expect(version)
 
     async def expect(self, version: str) -> None:
-        """Raises PolicyRejected where the server has other weights, and PolicyUnavailable where it is not there."""
+        """Raises PolicyRejected if the server has other weights, and PolicyUnavailable if it does not answer."""
         current = await self.weight_version()
         if current != version:
             raise PolicyRejected(f"the server says that its weights are {current!r}, not {version!r}")
 
     async def adapt(self, name: str, adapter: str) -> None:
-        """Load a LoRA adapter, in place of an earlier one of this name; it is asked for as the model `name`. Raises
+        """Load a LoRA adapter, in place of an earlier one of this name; requests select it as the model `name`. Raises
         PolicyError."""
         async with self._paused("wait"):
             body = {"lora_name": name, "lora_path": adapter, "load_inplace": True}
@@ -91,14 +92,14 @@ class ModelServerClient:
             raise PolicyRejected(f"the server does not know the adapter {name!r}, only {', '.join(model_ids)}")
 
     async def models(self) -> list[str]:
-        """What can be asked for, adapters among them. Raises PolicyError."""
+        """The models that the server offers, adapters included. Raises PolicyError."""
         cards = (await self._call("GET", "/v1/models")).get("data", [])
         return [card["id"] for card in cards]
 
     @asynccontextmanager
     async def _paused(self, mode: Literal["wait", "keep"]) -> AsyncIterator[None]:
-        """The server idle, or its answers frozen, while the block runs; then its caches are emptied and it goes on,
-        whatever happened. Raises PolicyError."""
+        """Pause the server while the block runs: it is idle, or its answers are frozen. Afterwards its caches are
+        cleared and it resumes in any case. Raises PolicyError."""
         async with AsyncExitStack() as after:
             after.push_async_callback(self._call, "POST", "/resume")
             await self._call("POST", "/pause", params={"mode": mode})
@@ -126,7 +127,7 @@ class ModelServerClient:
 
 
 async def reload(arguments: argparse.Namespace) -> None:
-    """What the command line says. Cancelled by SIGTERM."""
+    """Do what the command line requests. SIGTERM cancels it."""
     if (this := asyncio.current_task()) is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
     key = os.environ.get("PILOTHOUSE_POLICY_API_KEY", "")
@@ -143,7 +144,7 @@ async def reload(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Exchange the weights; 1 where that did not work."""
+    """Exchange the weights; returns 1 on failure."""
     parser = argparse.ArgumentParser(prog="python -m agent_backend.policy.reload", description="Exchange weights.")
     parser.add_argument("--server", required=True, help="the server's address, without /v1")
     parser.add_argument("--version", required=True, help="what the weights are called; the name of an adapter")

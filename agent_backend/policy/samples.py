@@ -1,4 +1,4 @@
-"""One sampled reply on its way: what a stream of completion chunks adds up to."""
+"""Assembles sampled replies from a stream of completion chunks."""
 
 import json
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _WEIGHT_SPANS = TypeAdapter(tuple[WeightSpan, ...])
 
 
 class _Chunk(BaseModel):
-    """A part of a chunk; servers add fields of their own, which are nobody's business here."""
+    """A part of a chunk; fields that servers add are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -86,7 +86,7 @@ class Chunk(_Chunk):
     model: Any = None
     prompt_token_ids: list[int] | None = None
     weight_version: str | None = None
-    """Not every server says it."""
+    """Not every server reports it."""
     error: Any = None
     """An object with a message, or a text."""
 
@@ -101,7 +101,7 @@ def extract_text(value: Any) -> str:
 
 
 def extract_error(value: Any) -> str:
-    """The words of an error that a server tells as a text or an object."""
+    """The message of an error that a server sends as a text or an object."""
     if isinstance(value, dict):
         words = (extract_error(value[name]) for name in ("message", "error", "detail", "msg") if value.get(name))
         return next(words, json.dumps(value, default=str))
@@ -130,7 +130,7 @@ class Sample:
     text: str = ""
     """Its content."""
     reasoning: str = ""
-    """What the server sent apart from the content."""
+    """The reasoning that the server sent apart from the content."""
     refusal: str = ""
     pending_surrogates: list[str] = field(default_factory=lambda: ["", ""])
     """Halves of characters that content and reasoning end in so far."""
@@ -142,7 +142,7 @@ class Sample:
     finish_reason: str | None = None
     temperature: float | None = None
     weight_versions: tuple[WeightSpan, ...] = ()
-    """Which weights drew its tokens, as far as the server says it of this reply."""
+    """The weights that sampled its tokens, as far as the server reports them for this reply."""
 
     provider_calls: tuple[ProviderCall, ...] = ()
     """What a hosted model's API knows of its calls, in order."""
@@ -185,7 +185,7 @@ class Sample:
         return repair_surrogates(value.removesuffix(half)) if half else repair_surrogates(value)
 
     def end(self) -> None:
-        """Keep what waits for more that will not come."""
+        """Flush a half character that will not be completed."""
         self.text += repair_surrogates(self.pending_surrogates[0])
         self.reasoning += repair_surrogates(self.pending_surrogates[1])
         self.pending_surrogates = ["", ""]
@@ -218,9 +218,9 @@ class Sample:
         )
 
     def weight_spans(self, names: Sequence[str]) -> tuple[WeightSpan, ...]:
-        """Which weights drew its tokens; `names` are those that answered, where nothing is said of this reply.
+        """The weights that sampled its tokens; `names` are used if the server reports nothing for this reply.
 
-        Counts that are not those of its tokens are left out: they say nothing of which token is whose.
+        Counts that do not match its tokens are left out: they cannot assign tokens to weights.
         """
         spans, count = self.weight_versions, len(self.token_ids)
         if spans and (not count or sum(span.tokens or 0 for span in spans) == count):
@@ -230,7 +230,7 @@ class Sample:
 
     @property
     def mean_logprob(self) -> float | None:
-        """How likely the model found its own words, a token on average: long replies are not at a disadvantage."""
+        """The mean log-probability per token, so that long replies are not at a disadvantage."""
         return sum(self.logprobs) / len(self.logprobs) if self.logprobs else None
 
 
@@ -244,7 +244,7 @@ class Samples:
     """The names of the weights that answered, each once, as they were met."""
     temperature: float | None = None
     models: frozenset[str] = frozenset()
-    """The names of the models that answered, as the server says."""
+    """The names of the models that answered, as the server reports them."""
 
     def add(self, chunk: Chunk) -> None:
         """Take one chunk."""
@@ -293,7 +293,7 @@ class Samples:
                 sample.finish_reason = "length"
 
     def end(self, *, whole: bool) -> None:
-        """Mark replies that did not come to their end: the stream broke off, or the server told it of others only."""
+        """Mark incomplete replies: the stream broke off, or the server reported an end only for other replies."""
         any_finished = any(sample.finish_reason for sample in self.by_index.values())
         for sample in self.by_index.values():
             sample.end()
@@ -315,7 +315,7 @@ class Samples:
 
 
 def _parse_weight_spans(value: JsonValue) -> tuple[WeightSpan, ...]:
-    """What a server says of a reply's weights; nothing where it says it in words of its own."""
+    """Parse a server's report of a reply's weights; empty for an unknown format."""
     try:
         return _WEIGHT_SPANS.validate_python(value)
     except ValidationError:

@@ -1,4 +1,4 @@
-"""The answer of a model server as chunks: server-sent events, or what servers send in their place."""
+"""Reads the answer of a model server as chunks: server-sent events, or what servers send instead."""
 
 import json
 import re
@@ -11,9 +11,9 @@ from agent_backend.errors import PolicyUnavailable
 from agent_backend.policy.samples import Chunk, extract_error
 
 MAX_ERROR_CHARACTERS = 500
-"""Characters of what a server sent that are told."""
+"""Characters of a server's answer that an error quotes."""
 MAX_LINE_BYTES = 8 * 2**20
-"""Bytes of one line of a stream, or of an answer that is none."""
+"""Most bytes of one line of a stream, or of an answer that is not a stream."""
 _LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
 _UNTERMINATED = b"\0"
 """Marks the last line of a body that lacks its end; no line of JSON holds it."""
@@ -24,7 +24,7 @@ _FIELDS = frozenset({b"data", b"event", b"id", b"retry", b"error"})
 async def read_lines(response: httpx.Response) -> AsyncIterator[bytes]:
     """The lines of a body, which end at CR and LF alone (HTML standard, server-sent events); the last may lack its end.
 
-    Raises PolicyUnavailable for one that outgrows all bounds.
+    Raises PolicyUnavailable for a line beyond the bound.
     """
     pending = b""
     async for part in response.aiter_bytes():
@@ -38,11 +38,10 @@ async def read_lines(response: httpx.Response) -> AsyncIterator[bytes]:
 
 
 async def read_chunks(response: httpx.Response) -> AsyncIterator[Chunk | None]:
-    """The chunks of a stream of server-sent events, then None where the server said that it is whole.
+    """The chunks of a stream of server-sent events, then None if the server marked it as complete.
 
-    A completion that is not streamed counts as one chunk. Lines of no known field are passed over once a stream has
-    begun. Raises PolicyUnavailable with the server's words, or with
-    what it sent where that is no answer of a model server.
+    A completion that is not streamed counts as one chunk. Lines without a known field are ignored once a stream has
+    begun. Raises PolicyUnavailable with the server's error, or with its answer if that is not a model server's.
     """
     event, started = "", False
     other = bytearray()
@@ -67,7 +66,7 @@ async def read_chunks(response: httpx.Response) -> AsyncIterator[Chunk | None]:
 
 
 def _chunk_from_field(name: bytes, data: bytes, *, event: str, ended: bool) -> Chunk | None:
-    """What a field says; None where it says nothing of replies. Raises PolicyUnavailable."""
+    """The chunk of a field; None if it has no part of a reply. Raises PolicyUnavailable."""
     if name == b"error":
         raise PolicyUnavailable(f"the model server gave up: {_error_text(data)}")
     return _parse_chunk(data, event=event, ended=ended) if name == b"data" else None
@@ -113,7 +112,7 @@ def _decode_chunk(data: bytes) -> Chunk | None:
 
 
 def _is_error(data: bytes) -> bool:
-    """Whether an object without choices says what went wrong, as some servers do."""
+    """Whether an object without choices is an error, as some servers send it."""
     value = json.loads(data.decode(errors="replace"))
     return isinstance(value, dict) and (value.get("object") == "error" or "detail" in value or "message" in value)
 

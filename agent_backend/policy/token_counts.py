@@ -1,4 +1,4 @@
-"""How many tokens texts have, as the model's own server counts them: learned beside the work, never waited for."""
+"""Token counts of texts from the model's own server, requested in the background; nothing waits for them."""
 
 import asyncio
 from collections import OrderedDict
@@ -9,11 +9,11 @@ from protocol.trajectory.memory import estimate_tokens
 CACHE_SIZE = 8_192
 """Texts whose count is kept."""
 MAX_TEXTS_PER_STEP = 8
-"""Most texts counted at one decision: usually one is new, more where an episode goes on in another process."""
+"""Most texts counted at one decision: usually one is new, more if another process resumes an episode."""
 
 
 class TokenCounter:
-    """The counts of one model. A text that nobody has counted yet, or ever will, is estimated."""
+    """The counts of one model. A text without a count is estimated."""
 
     def __init__(self, count: Callable[[str], Awaitable[int | None]]) -> None:
         self._count = count
@@ -25,14 +25,14 @@ class TokenCounter:
         return self._counts.get(text) or estimate_tokens(text)
 
     def count_in_background(self, texts: Iterable[str]) -> None:
-        """Have the latest of these counted that are not known, in the background."""
+        """Request the unknown counts of the latest of these texts, in the background."""
         if self._counting is None or self._counting.done():
             unknown = [text for text in dict.fromkeys(texts) if text and text not in self._counts]
             if unknown:
                 self._counting = asyncio.create_task(self._count_all(unknown[-MAX_TEXTS_PER_STEP:]))
 
     async def aclose(self) -> None:
-        """Learn no more."""
+        """Stop counting."""
         if self._counting is not None:
             self._counting.cancel()
             await asyncio.gather(self._counting, return_exceptions=True)

@@ -1,1 +1,2 @@
-"""Tries a model before people meet it: which replies it gives, where its points land, and what is wrong with them."""
+"""Probes a model before annotators use it: which replies it gives, where its points land, and what is wrong with
+them."""

@@ -1,6 +1,6 @@
-"""Tries a model (`./pilothouse probe`): findings on standard error, the report as one JSON object on standard output.
+"""Probes a model (`./pilothouse probe`): findings on standard error, the report as one JSON object on standard output.
 
-A server that asks for a key gets PILOTHOUSE_POLICY_API_KEY. The exit status is 1 where something is wrong.
+A server that requires a key gets PILOTHOUSE_POLICY_API_KEY. The exit status is 1 if something is wrong.
 """
 
 import argparse
@@ -19,7 +19,7 @@ MARKS = {"error": "\N{BALLOT X}", "warning": "!", "note": "\N{BULLET}"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Try the model that the arguments name."""
+    """Probe the model that the arguments name."""
     parser = argparse.ArgumentParser(prog="./pilothouse probe", description="Try a model.")
     parser.add_argument("server", help="the address of its OpenAI-compatible API, ending in /v1")
     parser.add_argument("--model", required=True, help="what the server calls it")

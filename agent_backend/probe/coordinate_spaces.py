@@ -1,4 +1,4 @@
-"""In which space a model names points, told from what it was asked to click."""
+"""Infers the coordinate space of a model's points from targets that it was asked to click."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +42,7 @@ GRIDS: Mapping[str, Callable[[Size], tuple[float, float]]] = {
         _resized, factor=32, min_pixels=65_536, max_pixels=16_777_216
     ),
 }
-"""The spaces that models of today name points in."""
+"""The coordinate spaces of current models."""
 RELATIVE = frozenset({"thousandths of the screen", "shares of the screen from 0 to 1"})
 
 

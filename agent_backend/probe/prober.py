@@ -1,4 +1,4 @@
-"""Runs a probe: asks a model what the bundled screens ask for, and says what is wrong with it."""
+"""Runs a probe: asks a model to click targets on the bundled screens, and reports what is wrong with it."""
 
 import asyncio
 import io
@@ -57,7 +57,7 @@ SMALL_SCREEN_KINDS = frozenset(
 )
 """What the bundled policy is offered on its small pages."""
 OnProgress = Callable[[int, int], Awaitable[None]]
-"""Hears how many of how many questions are answered."""
+"""Called with the number of answered questions and their total."""
 
 
 async def answer_to_picture(
@@ -81,13 +81,13 @@ async def run_probe(
     on_progress: OnProgress | None = None,
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> ProbeReport:
-    """Try a model. What is wrong is a finding of the report, never an exception.
+    """Probe a model. Faults are findings of the report, never exceptions.
 
     Args:
         endpoint: The model, where it is served, and the dialect it is thought to speak.
         screens: What it is shown.
         last: The last probe of this model, to compare with.
-        on_progress: Hears how far it is.
+        on_progress: Called with the progress.
         transport: Replaces the network.
     """
     report = await _Prober(endpoint, screens, on_progress or _ignore_progress, transport).report()
@@ -200,7 +200,7 @@ class _Prober:
         return grounding, scores, findings
 
     async def _other_dialects(self) -> list[DialectScore]:
-        """What the model says when it is asked in the words of the other dialects."""
+        """The model's replies to prompts of the other dialects."""
         step = len(self._targets) // OTHER_DIALECT_TARGETS
         targets = self._targets[::step][:OTHER_DIALECT_TARGETS]
         others = [name for name in self._dialects if name != self._endpoint.dialect]

@@ -1,4 +1,4 @@
-"""What an OpenAI-compatible server can do, asked of the server itself."""
+"""Finds out what an OpenAI-compatible server supports by asking the server."""
 
 import base64
 from typing import Any
@@ -17,7 +17,7 @@ IMAGE_COUNTS = (2, 4, 8)
 async def server_abilities(
     endpoint: PolicyEndpoint, *, transport: httpx.AsyncBaseTransport | None = None
 ) -> ServerAbilities:
-    """Version, weights, models, context, several choices and pictures; what it does not say stays unknown."""
+    """Version, weights, models, context, several choices and pictures; what it does not report stays unknown."""
     version, weight_version = await server_identity(endpoint, transport=transport)
     async with _client(endpoint, transport) as client:
         cards = (await _get(client, f"{endpoint.base_url.rstrip('/')}/models")).get("data")

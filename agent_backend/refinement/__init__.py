@@ -1,1 +1,1 @@
-"""What people said becomes readable reasoning, and every sentence says where it comes from."""
+"""Turns people's spoken thoughts into readable reasoning; every sentence keeps its source."""

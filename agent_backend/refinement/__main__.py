@@ -1,9 +1,9 @@
-"""Refine the thoughts of recorded sessions: a folder of trajectories becomes another one.
+"""Refine the thoughts of recorded sessions, from one folder of trajectories into another.
 
     python -m agent_backend.refinement exports/recorded --model-url http://127.0.0.1:8000/v1 --model qwen3 \\
         --revision qwen3-1 --out exports/refined
 
-Broken off, the same command goes on where it was. The model's key is read from PILOTHOUSE_POLICY_API_KEY.
+The same command resumes an interrupted run. The model's key is read from PILOTHOUSE_POLICY_API_KEY.
 """
 
 import protocol.program_start  # noqa: F401 - first, for what the others load
@@ -40,7 +40,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Refine and write the folder. Returns 1 where it could not be finished."""
+    """Refine and write the folder. Returns 1 if it could not be finished."""
     arguments = parse_arguments(argv)
     try:
         return asyncio.run(_run(arguments))

@@ -1,6 +1,6 @@
 """Where each sentence of a refined thought comes from, and whether its facts are those that were said. Pure functions.
 
-What a model says of its own sentences is not used: the texts alone decide.
+A model's own claims about its sentences are not used: only the texts decide.
 """
 
 import re
@@ -96,8 +96,8 @@ def split_sentences(text: str) -> list[str]:
 
 
 def find_facts(text: str, names: frozenset[str] = frozenset()) -> Facts:
-    """The numbers, names and negations of a text. `names` are words that are names wherever they stand, in lower case:
-    speech has no capital letters to tell them by. A *no* that only interrupts is no negation."""
+    """The numbers, names and negations of a text. `names` are words that are always names, in lower case: speech has no
+    capital letters that mark them. A *no* that only interrupts is no negation."""
     marked = {one.strip('"“”«».,').casefold() for one in NAME.findall(text)} - {"i", "i'm", "i'll", "i've", "i'd", "ok"}
     known = {token for token in TOKEN.findall(text.casefold()) if token in names}
     return Facts(
@@ -171,7 +171,7 @@ def find_unsupported(sentence: str, evidence: str, names: frozenset[str] = froze
     own = [token for token in tokens if token not in STOP_WORDS and not token[0].isdigit()]
     unknown_words = [token for token in own if token[:KNOWN_LETTERS] not in known]
     if tokens and tokens[0] in unknown_words:
-        return f"not known: {tokens[0]}"  # a capital letter at the begin does not say whether it is a name
+        return f"not known: {tokens[0]}"  # a capital letter at the beginning does not show whether it is a name
     if not own or len(unknown_words) > (1 - SUPPORTED_SHARE) * len(own):
         return "most of it is not known"
     return ""

@@ -1,5 +1,5 @@
-"""Asks a model to make spoken thoughts readable. A reply that changes a fact is requested once more; then the thought
-stays as it was said."""
+"""Asks a model to make spoken thoughts readable. If a reply changes a fact, it is requested once more; after that the
+thought stays as it was said."""
 
 import hashlib
 import json

@@ -13,7 +13,7 @@ MAX_TOKENS = 600
 
 
 class TextModel:
-    """One model of one server; the same question has the same answer, as far as the server keeps to it."""
+    """One model of one server. The same prompt gives the same answer if the server is deterministic."""
 
     def __init__(
         self, base_url: str, model: str, *, api_key: str = "", transport: httpx.AsyncBaseTransport | None = None

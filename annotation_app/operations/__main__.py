@@ -376,9 +376,8 @@ def build_parser() -> argparse.ArgumentParser:
     factory = add("factory", program_commands.factory, about, takes_rest=True, environment=present)
     factory.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the running installation it uses (.data)")
     about = "have the tasks' expert annotate in the running demo through its pages, as a person would"
-    simulated = add(
-        "simulate-annotator", program_commands.simulate_annotator, about, takes_rest=True, environment=present
-    )
+    run = program_commands.simulate_annotator
+    simulated = add("simulate-annotator", run, about, takes_rest=True, environment=present)
     simulated.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the running installation it uses (.data)")
     about = (
         "where it works; in place of it --tasks SOURCE or --suite NAME, with a rollout's options"

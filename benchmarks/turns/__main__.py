@@ -1,8 +1,8 @@
 """The wheel turned by simulated annotators at the desk, against demonstrations: `python -m benchmarks.turns OUT`.
 
 Every arm of every seed has a platform of its own, all in OUT, so that seeds and arms may be turned by programs beside
-each other; who follows the desk waits for it. Ended at any moment and started again it goes on: turns that are done are
-only read. The table, printed after every turn, is of all that is in OUT.
+each other; who follows the desk waits for it. The same command resumes an interrupted run: finished turns are only
+read. The table, printed after every turn, is of all that is in OUT.
 """
 
 import argparse

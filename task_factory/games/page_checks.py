@@ -13,7 +13,7 @@ from vm_bridge.suites.web.manifest import SMALL_SIZE
 from vm_bridge.suites.web.task_folder import TaskFolder
 
 REST_MS = 3_000.0
-"""How long nobody does anything, in the page's time: a clock would show, and a game that begins again."""
+"""How long no input is sent, in the page's time: this reveals a clock, or a game that restarts."""
 RANDOM_ACTS = 12
 
 

@@ -1,4 +1,4 @@
-"""Scoring: what a checkpoint says of attempts that others drew, token by token, as JSON Lines.
+"""Scoring: a checkpoint's log-probabilities of recorded attempts, token by token, as JSON Lines.
 
 A line a step: the log-probability of each token that was said, what the server said of it where that can be compared,
 and what a critic expects before it.

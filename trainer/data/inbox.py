@@ -1,8 +1,9 @@
-"""The folder through which attempts come: whoever plays puts whole folders of trajectories in, the trainer takes them.
+"""The inbox folder for attempts: players put complete folders of trajectories in, the trainer takes them out.
 
 A folder appears under its name when it is whole, and leaves after the checkpoint that has learned from it is there:
 whatever is killed in between, each is learned from once. What cannot be used is set aside with the reasons. While too
-few are there a file says so to who plays (`protocol.training.inbox`). It reads no tensors: importing it takes no torch.
+few are there, a file reports the shortage to the players (`protocol.training.inbox`). It reads no tensors: importing it
+takes no torch.
 """
 
 import json

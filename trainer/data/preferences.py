@@ -1,4 +1,4 @@
-"""What people held for better, as tokens: pairs of replies in one state, and single replies that were good or bad.
+"""People's preferences as tokens: pairs of replies in one state, and single replies that were good or bad.
 
 A reply that a policy drew is the tokens it drew; what a person worded is the dialect's words, or the proposal's own.
 """

@@ -1,4 +1,4 @@
-"""Samples that come while a run learns from them: they join between two passes, and a ledger says when.
+"""Samples that arrive during training: they join between two passes, and a ledger records when.
 
 A pass goes over everything that joined before it. The ledger is written before a pass begins, so that a run which was
 ended goes on with the very batches it would have come to, whatever has come since.

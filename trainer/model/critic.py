@@ -1,4 +1,4 @@
-"""A critic that sees what the policy saw: a value at each token it drew, over a trunk of the same family.
+"""A critic with the policy's inputs: a value at each sampled token, over a trunk of the same family.
 
 Its folder is a checkpoint in the ordinary layout with one file more, the head; where that is missing the head is
 zero, so that any policy's checkpoint can become a critic that expects nothing.

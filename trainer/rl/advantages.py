@@ -240,7 +240,8 @@ def explained_variance(returns: Tensor, values: Tensor, weights: Tensor) -> floa
 
 
 def _accumulate_rewards(rollout: Rollout, at: Tensor) -> Tensor:
-    """Of each written token, its reward and those of what follows it up to the next; before the first, nobody's."""
+    """Of each written token, its reward and those of what follows it up to the next; rewards before the first belong to
+    no token."""
     place = rollout.policy_mask.long().cumsum(0) - 1
     known = place >= 0
     known[known.clone()] &= rollout.attempt_index[at[place[known]]] == rollout.attempt_index[known]

@@ -2,8 +2,9 @@
 
 All take per-token tensors of any one shape, `weights` (0 where a token does not count) and `count`, the weight of the
 WHOLE update over all its micro-batches and ranks: a token counts the same wherever it is computed, and the losses of
-the parts add up to the loss of the whole. Who averages gradients over ranks multiplies by their number. What stands at
-a token of weight 0, even an infinity, reaches neither a loss nor a gradient. Figures are sums over `count` as well.
+the parts add up to the loss of the whole. A caller that averages gradients over ranks multiplies by their number. What
+stands at a token of weight 0, even an infinity, reaches neither a loss nor a gradient. Figures are sums over `count` as
+well.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What an attempt is rewarded for, step by step: its outcome, and what it is to be held to on the way."""
+"""The rewards of an attempt, step by step: its outcome and reward shaping."""
 
 from dataclasses import dataclass
 

@@ -1,7 +1,7 @@
 """Processes that train one model together, started by torchrun: each holds a share of every weight (FSDP2).
 
 An update's sequences are dealt out to them, and its gradient is the sum over all. Without torchrun there is one
-process, and everything here does what it would do if nobody else existed.
+process, and everything here works as for a single process.
 """
 
 import os
@@ -69,8 +69,8 @@ def local_share(things: Sequence[T]) -> Sequence[T]:
 
 
 def padded_local_share(things: Sequence[T]) -> list[tuple[T, bool]]:
-    """This process's share of any number of things, and whether each counts: who has fewer than others does one again
-    for nothing, since they wait for it."""
+    """This process's share of any number of items, and whether each counts. A rank with fewer items repeats one as a
+    dummy, so that collectives match."""
     if world_size() == 1:
         return [(thing, True) for thing in things]
     rounds = -(-len(things) // world_size())

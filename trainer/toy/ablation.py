@@ -1,7 +1,7 @@
 """What the parts of PPO are worth in the toy world: `python -m trainer.toy.ablation OUT`.
 
-Each part is left out by itself, with several seeds and the same number of attempts. Ended at any moment and started
-again it goes on: runs that are done are only read.
+Each part is left out by itself, with several seeds and the same number of attempts. The same command resumes an
+interrupted run: finished runs are only read.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """What it is worth to share a value model over two interfaces, in the toy world: `python -m trainer.toy.hybrid OUT`.
 
 Every task is tried by clicks alone and with a tool beside them. First critics learn what one fixed policy's attempts
-come to, one for both ways or one for each, from the same attempts; then PPO begins with them. Ended at any moment and
-started again it goes on: what is done is only read.
+come to, one for both ways or one for each, from the same attempts; then PPO begins with them. The same command resumes
+an interrupted run: finished parts are only read.
 """
 
 import argparse

@@ -200,7 +200,7 @@ describe("what can be taken back", () => {
     const offer = await screen.findByRole("button", { name: /^Undo/ }, soon);
     expect(sent).toMatchObject([sends]);
     await user.click(offer);
-    await waitFor(() => expect(sent.slice(0, 2)).toMatchObject([sends, undone]), soon); // a rule made again is counted anew
+    await waitFor(() => expect(sent.slice(0, 2)).toMatchObject([sends, undone]), soon); // a recreated rule is counted again
     await waitFor(() => expect(screen.queryByRole("button", { name: /^Undo/ })).toBeNull(), soon);
   });
 

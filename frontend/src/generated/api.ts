@@ -35,6 +35,7 @@ import type {
   PressKeys,
   ReadFile,
   Release,
+  Reply,
   RightClick,
   RunCode,
   RunCommand,
@@ -253,7 +254,7 @@ export interface ModelServerStatus {
   detail: string;
 }
 /**
- * Who is signed in, and the token that changes must carry as X-CSRFToken.
+ * The signed-in person, and the token that changes must carry as X-CSRFToken.
  */
 export interface SessionOut {
   user: UserOut | null;
@@ -274,7 +275,7 @@ export interface UserOut {
   };
 }
 /**
- * A name and a password; where they have a second factor, its code too.
+ * A user name and a password, and a code if the person has a second factor.
  */
 export interface SignIn {
   username: string;
@@ -282,7 +283,7 @@ export interface SignIn {
   code?: string;
 }
 /**
- * Who forgot their password: a user name or an address.
+ * A user name or an address, for a forgotten password.
  */
 export interface ForgottenIn {
   login: string;
@@ -295,7 +296,7 @@ export interface PasswordLinkDetails {
   name: string;
 }
 /**
- * What a link ends with.
+ * The secret at the end of a link.
  */
 export interface LinkSecret {
   secret: string;
@@ -316,7 +317,7 @@ export interface PreferencesIn {
   };
 }
 /**
- * A person, as admins see them; `pseudonym` is what exports call them.
+ * A person, as admins see them; `pseudonym` is their name in exports.
  */
 export interface PersonOut {
   id: number;
@@ -332,7 +333,7 @@ export interface PersonOut {
   pseudonym: string;
 }
 /**
- * People by their user name; `next` is what to ask for the following page with.
+ * A page of people by user name; `next` is the cursor of the following page.
  */
 export interface PersonPage {
   items: PersonOut[];
@@ -346,7 +347,7 @@ export interface PersonName {
   name: string;
 }
 /**
- * What an admin sets of a person; what is not named stays.
+ * The settings of a person that an admin changes. Omitted fields stay as they are.
  */
 export interface PersonIn {
   roles?: ("annotator" | "reviewer" | "admin" | "researcher")[] | null;
@@ -357,14 +358,14 @@ export interface PersonIn {
   email?: string | null;
 }
 /**
- * Their user name again, so that nobody is erased by a slip, and what becomes of their work.
+ * The person's user name, as protection against mistakes, and what happens to their work.
  */
 export interface EraseIn {
   username: string;
   remove_work: boolean;
 }
 /**
- * A link that sets a password, shown this once; whether it was also sent by mail.
+ * A link that sets a password, shown only once, and whether it was also sent by mail.
  */
 export interface PasswordLinkCreated {
   link: string;
@@ -401,7 +402,7 @@ export interface InvitationOut {
   expires_at: string;
 }
 /**
- * The link, which is shown this once, and whether it was sent.
+ * The link, which is shown only once, and whether it was sent.
  */
 export interface InvitationCreated {
   invitation: InvitationOut;
@@ -409,7 +410,7 @@ export interface InvitationCreated {
   sent: boolean;
 }
 /**
- * Whom to invite as what; with an address, the link is sent there too.
+ * Whom to invite with which roles. With an address, the link is also sent there.
  */
 export interface InvitationIn {
   email?: string;
@@ -421,7 +422,7 @@ export interface InvitationIn {
   days?: number;
 }
 /**
- * What the person with the link is told.
+ * What the holder of the link sees.
  */
 export interface InvitationDetails {
   email: string;
@@ -429,7 +430,7 @@ export interface InvitationDetails {
   invited_by: string;
 }
 /**
- * The account somebody makes with an invitation.
+ * The account to create with an invitation.
  */
 export interface JoinIn {
   secret: string;
@@ -438,7 +439,7 @@ export interface JoinIn {
   password: string;
 }
 /**
- * One thing somebody did; `actor` is None where no person acted.
+ * One recorded action; `actor` is None if no person acted.
  */
 export interface AuditOut {
   id: number;
@@ -451,14 +452,14 @@ export interface AuditOut {
   details: string;
 }
 /**
- * How somebody who acted came in, or which part of the platform acted (`part`).
+ * How the actor authenticated, or which part of the platform acted (`part`).
  */
 export interface AuditSource {
   kind: "browser" | "token" | "command" | "job" | "part";
   name: string;
 }
 /**
- * Entries, newest first; `next` is what to ask for the following page with.
+ * Entries, newest first; `next` is the cursor of the following page.
  */
 export interface AuditPage {
   items: AuditOut[];
@@ -626,13 +627,13 @@ export interface AuditPage {
   )[];
 }
 /**
- * Whom a token stands for that allows playing on machines.
+ * The person behind a token that allows playing on machines.
  */
 export interface EnvironmentAccess {
   username: string;
 }
 /**
- * A person's own ways in.
+ * A person's own means of access.
  */
 export interface SecurityOut {
   two_factor: boolean;
@@ -642,7 +643,7 @@ export interface SecurityOut {
   password: boolean;
 }
 /**
- * A browser somebody is signed in with; `here` is the one that asks.
+ * A browser in which a person is signed in; `here` marks the one that sends the request.
  */
 export interface SignInOut {
   id: number;
@@ -665,21 +666,21 @@ export interface TokenOut {
   used_at: string | null;
 }
 /**
- * Who somebody is, once more: the password, or a code of the second factor where they have no password.
+ * Proof of identity: the password, or a code of the second factor if the person has no password.
  */
 export interface ReauthenticationIn {
   password?: string;
   code?: string;
 }
 /**
- * The password there is and the one to be.
+ * The current password and the new one.
  */
 export interface PasswordChangeIn {
   current?: string;
   new: string;
 }
 /**
- * What an authenticator app needs: the key, and the same as an address and a picture of it (SVG).
+ * What an authenticator app needs: the key, and the same key as an address and as a picture (SVG).
  */
 export interface FactorSetup {
   secret: string;
@@ -687,26 +688,26 @@ export interface FactorSetup {
   picture: string;
 }
 /**
- * Codes that stand in for the authenticator, each once; shown this once.
+ * Codes that replace the authenticator, each usable once. They are shown only once.
  */
 export interface RecoveryCodes {
   codes: string[];
 }
 /**
- * What the authenticator app shows now.
+ * The code that the authenticator app shows now.
  */
 export interface CodeIn {
   code: string;
 }
 /**
- * A token, shown this once.
+ * A token, shown only once.
  */
 export interface TokenCreated {
   token: string;
   shown: TokenOut;
 }
 /**
- * Which program a token is for, what it allows, and how long.
+ * A token's program, scopes and lifetime.
  */
 export interface TokenIn {
   name: string;
@@ -933,7 +934,7 @@ export interface GroupRow {
   size: number;
 }
 /**
- * Waiting tasks of a pool that no machine can begin.
+ * Waiting tasks of a pool that no machine can start.
  */
 export interface MissingSuite {
   pool: number;
@@ -942,7 +943,7 @@ export interface MissingSuite {
   tasks: number;
 }
 /**
- * What a pool's settings and tasks are chosen from.
+ * The images and suites from which a pool's settings and tasks are chosen.
  */
 export interface MachineChoices {
   reachable: boolean;
@@ -960,7 +961,7 @@ export interface SuiteInfo {
   seeds: number;
 }
 /**
- * A task of a suite, as somebody chooses it.
+ * A task of a suite, for selection.
  */
 export interface SuiteTaskInfo {
   name: string;
@@ -1084,7 +1085,7 @@ export interface ServerTool {
   description: string;
 }
 /**
- * Result of a trial: the server's tools, why it failed, or why no machine tried it.
+ * Result of a trial: the server's tools, why it failed, or why no machine was available.
  */
 export interface ServerTrial {
   outcome: "works" | "failed" | "no_machine";
@@ -1169,7 +1170,7 @@ export interface GoldIn {
   episode: string | null;
 }
 /**
- * A report on a revision; `compared` is what it found against the revision it was compared with.
+ * A report on a revision; `compared` is the result of the comparison with another revision.
  */
 export interface EvaluationSummary {
   id: number;
@@ -1181,7 +1182,7 @@ export interface EvaluationSummary {
   decisions: GateOutcome[];
 }
 /**
- * How a revision did at a suite.
+ * A revision's result at a suite.
  */
 export interface SuiteRate {
   suite: string;
@@ -1198,7 +1199,7 @@ export interface Rate {
   high: number;
 }
 /**
- * What a pool's gate said of a report.
+ * A pool gate's decision on a report.
  */
 export interface GateOutcome {
   pool: string;
@@ -1230,7 +1231,7 @@ export interface Reason {
   wanted: number | null;
 }
 /**
- * What people did with a revision's proposals in a pool, and how its attempts ended; None where there are none.
+ * How people handled a revision's proposals in a pool, and how its attempts ended; None without any.
  */
 export interface PoolRates {
   pool: string;
@@ -1250,7 +1251,7 @@ export interface PromptTemplate {
   task: string;
 }
 /**
- * One revision of a policy, the pools it proposes in, as the active one or on trial, and how it does.
+ * One revision of a policy, the pools where it is active or on trial, and its results.
  */
 export interface RevisionSummary {
   id: number;
@@ -1279,7 +1280,7 @@ export interface RevisionSummary {
   evaluations: EvaluationSummary[];
 }
 /**
- * A registered revision's number; `new` is False where the very same one was there.
+ * A registered revision's number; `new` is False if an identical one existed.
  */
 export interface RevisionOut {
   id: number;
@@ -1354,8 +1355,7 @@ export interface Gate {
   promote?: "by_hand" | "automatically";
 }
 /**
- * Who proposes in a pool, what the next one must show, and how its tasks are chosen; `open_episodes` is how many
- * a change reaches at once.
+ * A pool's policy, its gate, and how its tasks are chosen. `open_episodes` is how many a change affects at once.
  */
 export interface PoolPolicies {
   id: number;
@@ -1381,7 +1381,7 @@ export interface RevisionChange {
   retired?: boolean | null;
 }
 /**
- * What a report led to; `new` is False where it was there already.
+ * The result of registering a report; `new` is False if it existed.
  */
 export interface Registered {
   evaluation: EvaluationSummary;
@@ -1538,20 +1538,20 @@ export interface TaskResult {
   level: number;
 }
 /**
- * Which revision proposes from now on; None: nobody.
+ * The revision that proposes from now on; None for no policy.
  */
 export interface ActivateIn {
   revision: number | null;
 }
 /**
- * Which revision a share of the episodes tries (percent); None ends the trial.
+ * A revision on trial and its share of the episodes (percent); None ends the trial.
  */
 export interface TryIn {
   revision: number | null;
   share?: number;
 }
 /**
- * What a report must show; None: nothing is judged.
+ * The gate's requirements on a report; None removes the gate.
  */
 export interface GateIn {
   gate: Gate | null;
@@ -1563,9 +1563,9 @@ export interface SamplingIn {
   sampling: "in_order" | "by_need";
 }
 /**
- * One line of a list of episodes; `steps` counts them, `note` is what its annotator said last: why it ended so,
- * or what they need help with. `annotator` is a user name, `annotator_name` what people call them; `review_reason` is
- * why it was sent back or rejected.
+ * One row of an episode list. `steps` is their number. `note` is the annotator's last note: why the episode ended,
+ * or what they need help with. `annotator` is a user name, `annotator_name` the display name. `review_reason` is why
+ * it was returned or rejected.
  */
 export interface EpisodeSummary {
   id: string;
@@ -1587,7 +1587,7 @@ export interface EpisodeSummary {
   note: string;
 }
 /**
- * What a person has open, what came back to them, what they ended last, and what waits.
+ * A person's open, returned and recently ended episodes, and what waits.
  */
 export interface Queue {
   current: EpisodeSummary[];
@@ -1602,7 +1602,7 @@ export interface NextOut {
   episode_id: string | null;
 }
 /**
- * Which pool to take from, or `after` which episode: that one's. Practice tasks come only when asked for.
+ * The pool to claim from, or `after`, an episode whose pool to claim from. Practice tasks come only on request.
  */
 export interface NextIn {
   pool_id?: number | null;
@@ -1610,7 +1610,7 @@ export interface NextIn {
   practice?: boolean;
 }
 /**
- * A STUN or TURN server, as a browser's peer connection takes it.
+ * A STUN or TURN server, in the form that a browser's peer connection takes.
  */
 export interface IceServerOut {
   urls: string[];
@@ -1618,7 +1618,8 @@ export interface IceServerOut {
   credential: string;
 }
 /**
- * A single-use ticket, where to redeem it, for how long it holds (seconds), and which servers help WebRTC there.
+ * A single-use ticket, where to redeem it, its lifetime (seconds), and the STUN and TURN servers for WebRTC
+ * there.
  */
 export interface TicketOut {
   ticket: string;
@@ -1627,7 +1628,7 @@ export interface TicketOut {
   ice_servers: IceServerOut[];
 }
 /**
- * Which web program of the machine the ticket is for, and which page of it is opened.
+ * The web program of the machine that the ticket is for, and the page to open.
  */
 export interface PreviewIn {
   kind: "proxy";
@@ -1635,13 +1636,13 @@ export interface PreviewIn {
   path?: string;
 }
 /**
- * That a program of one's own is to speak to the machine's browser.
+ * A request to connect the caller's own program to the machine's browser.
  */
 export interface ProgramIn {
   kind: "cdp";
 }
 /**
- * Which kind of stream the ticket is for.
+ * The kind of stream that the ticket is for.
  */
 export interface TicketIn {
   kind: "webrtc" | "vnc" | "stills" | "terminal";
@@ -1656,7 +1657,7 @@ export interface FileEntry {
   modified: string;
 }
 /**
- * A folder of the machine; a path that is not absolute begins at the home folder.
+ * A folder of the machine. A relative path starts at the home folder.
  */
 export interface FolderListing {
   path: string;
@@ -1675,7 +1676,7 @@ export interface CommandCompletion {
   more: boolean;
 }
 /**
- * `POST /v1/machines/{machine_id}/completions`: a command line up to the caret, and the terminal it is for.
+ * `POST /v1/machines/{machine_id}/completions`: a command line up to the caret, and its terminal.
  */
 export interface CompletionRequest {
   line: string;
@@ -1695,7 +1696,7 @@ export interface ScreenTexts {
   words: string[];
 }
 /**
- * A web program inside a machine, started when somebody first comes to its port.
+ * A web program inside a machine, started with the first connection to its port.
  */
 export interface WebProgram {
   name: string;
@@ -1705,14 +1706,14 @@ export interface WebProgram {
   whole: boolean;
 }
 /**
- * `GET /v1/cdp/{episode}/messages`: a page of what programs sent in an episode.
+ * `GET /v1/cdp/{episode}/messages`: a page of the messages that programs sent in an episode.
  */
 export interface ProgramLog {
   messages: ProgramMessage[];
   total: number;
 }
 /**
- * What a program of its holder's sent to a browser, at which of the page's times.
+ * A message from the holder's program to a browser, with the page's time.
  */
 export interface ProgramMessage {
   time_ms: number;
@@ -1720,7 +1721,7 @@ export interface ProgramMessage {
   refused: boolean;
 }
 /**
- * A page of episodes, newest first; `next` is the following page's number, if any.
+ * A page of episodes, newest first; `next` is the number of the following page, if any.
  */
 export interface EpisodePage {
   items: EpisodeSummary[];
@@ -1728,8 +1729,8 @@ export interface EpisodePage {
   next: number | null;
 }
 /**
- * The state before a step at which the active revision was overridden, or failed; `weight` is the need of its
- * task. `waiting`: the task is in the queue already; `done`: nobody is at it.
+ * The state before a step at which the active revision was overridden or failed. `weight` is the need of its task.
+ * `waiting`: the task is already queued. `done`: the task is finished.
  */
 export interface BranchCandidate {
   episode: string;
@@ -1742,7 +1743,7 @@ export interface BranchCandidate {
   done: boolean;
 }
 /**
- * A supervisor's note at the annotator's desk, or that they took control.
+ * A supervisor's note on the annotator's page, or the record that they took control.
  */
 export interface SupervisorNoteOut {
   id: number;
@@ -1753,7 +1754,7 @@ export interface SupervisorNoteOut {
   created_at: string;
 }
 /**
- * What to tell the annotator.
+ * Message for the annotator.
  */
 export interface SupervisorNoteIn {
   text: string;
@@ -1767,20 +1768,20 @@ export interface Proposer {
   weight_version: string;
 }
 /**
- * The step before which the task is begun again, by its index.
+ * Index of the step before which the task starts over.
  */
 export interface BranchIn {
   step: number;
 }
 /**
- * An episode's video; `pending` says that more of it is still to be stored.
+ * An episode's video; `pending`: parts of it are not stored yet.
  */
 export interface RecordingOut {
   pending: boolean;
   parts: RecordingPart[];
 }
 /**
- * One video file (a blob of the episode); `seconds` is its length where that is known.
+ * One video file (a blob of the episode); `seconds` is its length if known.
  */
 export interface RecordingPart {
   number: number;
@@ -2002,7 +2003,7 @@ export interface UploadOut {
   created_at: string;
 }
 /**
- * Which ended episodes: each field that is set narrows it; practice, and what people withdrew, is never found.
+ * A filter on ended episodes. Each field that is set narrows it. Practice and withdrawn work are never found.
  */
 export interface Query {
   /**
@@ -2026,7 +2027,7 @@ export interface Query {
   until?: string | null;
 }
 /**
- * A line of the browser: a line of episodes, and what it was found by.
+ * A row of the catalogue: an episode summary with the fields that are searched.
  */
 export interface FoundEpisode {
   id: string;
@@ -2052,7 +2053,7 @@ export interface FoundEpisode {
   reward: number | null;
 }
 /**
- * A page, newest first; `next` asks for the following one, however much is added meanwhile.
+ * A page, newest first; `next` is the cursor of the following one, which stays valid when entries are added.
  */
 export interface FoundPage {
   items: FoundEpisode[];
@@ -2060,14 +2061,14 @@ export interface FoundPage {
   next: string | null;
 }
 /**
- * A value, and how many of what was found have it.
+ * A value, and how many results have it.
  */
 export interface Facet {
   value: string;
   count: number;
 }
 /**
- * How what was found divides; `total` counts all of it.
+ * Facet counts of the results; `total` counts all of them.
  */
 export interface Facets {
   total: number;
@@ -2080,7 +2081,7 @@ export interface Facets {
   reviews: Facet[];
 }
 /**
- * A kept query.
+ * A saved query.
  */
 export interface SavedQueryOut {
   id: number;
@@ -2091,24 +2092,25 @@ export interface SavedQueryOut {
   created_at: string;
 }
 /**
- * A query to keep.
+ * A query to save.
  */
 export interface SavedQueryIn {
   name: string;
   query: Query;
 }
 /**
- * A trajectory, and when it became ready: finished, or decided on where the query asks for a decision.
+ * A trajectory, and when it became ready: finished, or decided on if the query requires a decision.
  */
 export interface FeedItem {
   id: string;
   ready_at: string;
 }
 /**
- * A page, the oldest first; `next` asks for the following one of this round, if any.
+ * A page, oldest first; `next` is the cursor of the following page in this round, if any.
  *
- * Nothing that became ready before `settled` will be told that was not: the next round begins there. What became ready
- * after it is told again.
+ * No trajectory that became ready before `settled` will still be added, so the next round begins there. Trajectories
+ * that
+ * became ready after it are delivered again.
  */
 export interface FeedPage {
   items: FeedItem[];
@@ -2274,7 +2276,7 @@ export interface RunIn {
   most?: number | null;
 }
 /**
- * Who has an episode before them, and until when.
+ * The reviewer with a claim on an episode, and its end.
  */
 export interface ClaimOut {
   reviewer: string;
@@ -2459,7 +2461,7 @@ export interface FixOut {
   created_at: string;
 }
 /**
- * How a job stands.
+ * The status of a job.
  */
 export interface JobOut {
   id: string;
@@ -2483,7 +2485,7 @@ export interface OpinionOut {
   reason: string;
 }
 /**
- * What a reviewer said of a step.
+ * A reviewer's remark on a step.
  */
 export interface RemarkOut {
   index: number;
@@ -2552,7 +2554,7 @@ export interface SimilarEpisode {
   screens: number | null;
 }
 /**
- * What to say of a step; nothing at all takes it back.
+ * A remark on a step. An empty one removes the remark.
  */
 export interface RemarkIn {
   verdict?: ("right" | "wrong_element" | "wrong_action" | "redundant" | "hallucinated") | null;
@@ -2745,7 +2747,7 @@ export interface Duplicates {
   pairs: DuplicatePair[];
 }
 /**
- * Which work counts. Days are whole days in `zone`, both ends included; practice never counts.
+ * Which work counts. Days are whole days in `zone`, both ends included. Practice never counts.
  */
 export interface ReportQuery {
   since: string;
@@ -2760,7 +2762,7 @@ export interface ReportQuery {
   kind?: string | null;
 }
 /**
- * What some work adds up to. Medians and percentiles are in milliseconds, None where nothing was measured.
+ * Statistics of some work. Medians and percentiles are in milliseconds, None if nothing was measured.
  */
 export interface Figures {
   episodes: number;
@@ -2791,7 +2793,7 @@ export interface Latency {
   p99_ms: number;
 }
 /**
- * How long machines of an image were in use by episodes that ended.
+ * How long episodes that ended used machines of an image.
  */
 export interface MachineUsage {
   image: string;
@@ -2800,7 +2802,7 @@ export interface MachineUsage {
   hours: number;
 }
 /**
- * What waits in a pool at this moment, and since when its oldest.
+ * The tasks that wait in a pool now, and since when the oldest has waited.
  */
 export interface QueueAge {
   pool_id: number;
@@ -2812,7 +2814,7 @@ export interface QueueAge {
   oldest_review_at: string | null;
 }
 /**
- * The answer: everything together, row by row, day by day, and what waits now.
+ * The report: totals, rows, days, and waiting tasks.
  */
 export interface Report {
   total: Figures;
@@ -2824,7 +2826,7 @@ export interface Report {
   asked_at: string;
 }
 /**
- * One day, pool, annotator, policy, application, level or kind of task; `key` is what a filter takes.
+ * One day, pool, annotator, policy, application, level or kind of task; `key` is the value for a filter.
  */
 export interface ReportRow {
   key: string;
@@ -2832,7 +2834,7 @@ export interface ReportRow {
   figures: Figures;
 }
 /**
- * The first replies of a revision that proposes.
+ * The first replies of a proposing revision.
  */
 export interface FirstReplies {
   policy: PolicyRef;
@@ -2841,7 +2843,7 @@ export interface FirstReplies {
   suspicious: boolean;
 }
 /**
- * Everything at `at`; parts of it may be some milliseconds apart.
+ * The fleet at `at`. Parts of it may differ by some milliseconds.
  */
 export interface Fleet {
   at: string;
@@ -2854,7 +2856,7 @@ export interface Fleet {
   missing: MissingImage[];
 }
 /**
- * One machine, and who has it.
+ * One machine and its holder.
  */
 export interface FleetMachine {
   id: string;
@@ -2874,7 +2876,7 @@ export interface FleetMachine {
   watchable: boolean;
 }
 /**
- * A place that makes machines.
+ * A machine host.
  */
 export interface HostInfo {
   id: string;
@@ -2889,7 +2891,7 @@ export interface HostInfo {
   warnings: ("redis_shared" | "secret_shared")[];
 }
 /**
- * How many machines of an image there are for whom.
+ * Numbers of machines of an image by state.
  */
 export interface ImageInfo {
   name: string;
@@ -2899,7 +2901,7 @@ export interface ImageInfo {
   waiting: number;
 }
 /**
- * Who waits, as the operator sees it.
+ * A waiting request, for operators.
  */
 export interface QueueEntry {
   request_id: string;
@@ -2912,7 +2914,7 @@ export interface QueueEntry {
   since: string;
 }
 /**
- * A machine that ended under its lease.
+ * A machine that was lost during its lease.
  */
 export interface LostMachine {
   machine_id: string;
@@ -2926,7 +2928,7 @@ export interface LostMachine {
   at: string;
 }
 /**
- * How many machines a user or a pool may hold at once; name `*` is for all without one of their own.
+ * Maximum machines that a user or a pool may hold at once. The name `*` applies to all without their own quota.
  */
 export interface Quota {
   scope: "user" | "pool";
@@ -2935,7 +2937,7 @@ export interface Quota {
   held: number;
 }
 /**
- * A machine image that pools need and no host makes: their episodes cannot begin.
+ * A machine image that pools need and no host provides. Their episodes cannot begin.
  */
 export interface MissingImage {
   image: string;
@@ -2946,14 +2948,14 @@ export interface MissingImage {
  *
  * Attributes:
  *     made: All of them.
- *     used: Those whose answers were shown: the first candidate was accepted and the guess held.
- *     discarded: Those thrown away, with those lost with their process; the rest still wait.
- *     seconds: How long the requests ran, together.
- *     discarded_seconds: Of these, those of discarded ones.
- *     input_tokens: Tokens of prompts, of requests whose server said how many.
- *     output_tokens: Tokens of replies, likewise.
- *     discarded_input_tokens: Tokens of prompts of discarded requests.
- *     discarded_output_tokens: Tokens of replies of discarded requests.
+ *     used: Those whose answers were shown: the first candidate was accepted and the prediction was right.
+ *     discarded: Those thrown away, including those lost with their process. The rest are still waiting.
+ *     seconds: Total duration of the requests.
+ *     discarded_seconds: Total duration of the discarded requests.
+ *     input_tokens: Prompt tokens of the requests whose server reported them.
+ *     output_tokens: Reply tokens of the requests whose server reported them.
+ *     discarded_input_tokens: Prompt tokens of discarded requests.
+ *     discarded_output_tokens: Reply tokens of discarded requests.
  *     uncounted: Requests whose tokens are unknown.
  */
 export interface PreparedRequestCost {
@@ -2972,13 +2974,13 @@ export interface PreparedRequestCost {
   uncounted: number;
 }
 /**
- * Which kind of picture to watch.
+ * The kind of picture to watch.
  */
 export interface WatchIn {
   kind: "webrtc" | "vnc" | "stills";
 }
 /**
- * Why a machine is taken from its holder, who is told.
+ * Why a machine is reclaimed. Its holder sees the reason.
  */
 export interface ReclaimIn {
   reason: string;
@@ -2996,7 +2998,7 @@ export interface WarmIn {
   count: number;
 }
 /**
- * A limit for one user or pool, or with `*` for each without one; None lifts it.
+ * A limit for one user or pool, or with `*` for each without its own; None removes it.
  */
 export interface QuotaIn {
   scope: "user" | "pool";
@@ -3004,7 +3006,7 @@ export interface QuotaIn {
   limit: number | null;
 }
 /**
- * What a rule would delete at this moment.
+ * What a rule would delete now.
  */
 export interface Preview {
   at: string;
@@ -3014,14 +3016,14 @@ export interface Preview {
   spared: number;
 }
 /**
- * Every rule, and the pools there are.
+ * All rules and all pools.
  */
 export interface RetentionPage {
   rules: RuleOut[];
   pools: PoolName[];
 }
 /**
- * A rule, what it would delete when somebody looked, and what it has deleted.
+ * A rule, the result of its last preview, and what it has deleted.
  */
 export interface RuleOut {
   id: number;
@@ -3038,7 +3040,7 @@ export interface RuleOut {
   created_by: string;
 }
 /**
- * A rule that is wanted; without a pool it is for all of them.
+ * A rule to create. Without a pool it applies to all of them.
  */
 export interface RuleIn {
   what: "practice" | "left" | "unaccepted" | "recordings" | "exports" | "audit";
@@ -3482,8 +3484,8 @@ export interface DraftRequestIn {
   language?: "en" | "zh";
 }
 /**
- * What a candidate and the active revision try at the gate, with the same seeds: tasks of the bridge's suites or of
- * a file, or the trainer's toy world.
+ * What the candidate and the active revision try at the gate, with the same seeds: tasks of the bridge's suites or
+ * of a file, or the trainer's toy world.
  */
 export interface GateTrials {
   world: "bridge" | "toy";
@@ -3500,7 +3502,7 @@ export interface GateTrials {
   temperature: number;
 }
 /**
- * Data that is not of this platform: documents or conversations, as `trainer ct` reads them.
+ * Data from outside this platform: documents or conversations, as `trainer ct` reads them.
  */
 export interface GeneralData {
   kind: "documents" | "chats";
@@ -3511,7 +3513,7 @@ export interface GeneralData {
   paths: string[];
 }
 /**
- * One training by likelihood: how long, of which mix, and the trainer's other settings.
+ * One likelihood training: its length, its mix, and other trainer settings.
  */
 export interface LikelihoodTraining {
   by: "ct" | "nano";
@@ -3524,8 +3526,8 @@ export interface LikelihoodTraining {
   };
 }
 /**
- * Of which tokens something is trained: what this turn brought, what earlier turns brought, what reinforcement of
- * earlier turns played with success, general data.
+ * The shares of tokens in a training: new samples of this cycle, samples of earlier cycles, successful
+ * reinforcement attempts of earlier cycles, general data.
  */
 export interface MixShares {
   fresh: number;
@@ -3534,7 +3536,7 @@ export interface MixShares {
   general: number;
 }
 /**
- * What people did at the desk in the episodes that a cycle took in, and what its gate gained after it.
+ * People's work in the episodes that a cycle collected, and the gain at its gate.
  */
 export interface PeopleTime {
   episodes: number;
@@ -3545,9 +3547,8 @@ export interface PeopleTime {
   gain_per_hour: number | null;
 }
 /**
- * Training by what people preferred: what was done above the candidates that they corrected, and above or below
- * those that they marked. It begins with the weights that imitation made, and learns from the trajectories that may be
- * imitated.
+ * Preference training: executed actions against the candidates that people corrected or marked. It starts from the
+ * weights of imitation, and learns from trajectories that may be imitated.
  */
 export interface PreferenceTraining {
   algorithm: "dpo" | "kto";
@@ -3564,7 +3565,7 @@ export interface PreferenceTraining {
   };
 }
 /**
- * All a turn is told.
+ * All settings of a cycle.
  */
 export interface Recipe {
   policy: string;
@@ -3594,14 +3595,14 @@ export interface Recipe {
   activate: boolean;
 }
 /**
- * Imitation apart for each pool, from the same weights; at the end the weights are interpolated.
+ * Separate imitation for each pool, from the same weights. The resulting weights are interpolated.
  */
 export interface Specialists {
   weights: "equal" | "samples";
 }
 /**
- * Training by reward: at what `play` says, or, with `world` `lights` in the settings, the trainer plays by itself;
- * else players of somebody's own fill its inbox.
+ * Reinforcement training: on what `play` specifies, or, with `world` `lights` in the settings, the trainer plays by
+ * itself. Otherwise external players fill its inbox.
  */
 export interface ReinforcementTraining {
   algorithm: "ppo" | "grpo";
@@ -3619,7 +3620,7 @@ export interface ReinforcementTraining {
   };
 }
 /**
- * Attempts on the bridge's machines: at the kinds of task that are worth playing, of a suite or of a pool.
+ * Attempts on the bridge's machines, at kinds of task of a suite or a pool that are worth playing.
  */
 export interface RolloutSettings {
   source: "suite" | "pool";
@@ -3640,14 +3641,14 @@ export interface RolloutSettings {
   size: string;
 }
 /**
- * A running model server that is given the weights which play or are tried, one set after the other.
+ * A running model server into which the weights that play or are tried are loaded, one set after the other.
  */
 export interface ServingSettings {
   url: string;
   model: string;
 }
 /**
- * How many samples went where; those still on their way are in none.
+ * How many samples took each route. Samples without a route yet are not counted.
  */
 export interface RouteCounts {
   sft: number;
@@ -3655,7 +3656,7 @@ export interface RouteCounts {
   none: number;
 }
 /**
- * How a stage stands; `result` is what it counted.
+ * The state of a stage; `result` holds its counts.
  */
 export interface StageOut {
   name: "collect" | "check" | "value" | "route" | "mix" | "train" | "gate" | "register" | "refresh";
@@ -3670,7 +3671,7 @@ export interface StageOut {
   ended_at: string | null;
 }
 /**
- * A turn: its stages, what went where, what was decided. Rates are None while nobody tried.
+ * A cycle: its stages, routes and decisions. Rates are None without trials.
  */
 export interface TurnRow {
   id: string;
@@ -3694,7 +3695,7 @@ export interface TurnRow {
   reasons: Reason[];
 }
 /**
- * A wheel and its turns, the newest first.
+ * A flywheel and its cycles, newest first.
  */
 export interface WheelOut {
   id: number;
@@ -3705,8 +3706,8 @@ export interface WheelOut {
   turns: TurnRow[];
 }
 /**
- * A flywheel to make: its name, and the pool whose trajectories it learns from. With `by_need` that pool gives its
- * tasks by need from now on, instead of in order.
+ * A flywheel to create: its name, and the pool whose trajectories it learns from. With `by_need` that pool selects
+ * its tasks by need from now on, instead of in order.
  */
 export interface WheelIn {
   recipe: Recipe;
@@ -3716,7 +3717,7 @@ export interface WheelIn {
   by_need?: boolean;
 }
 /**
- * A recipe for the form, and what has to be given or done before it can work.
+ * A recipe for the form, and what a person must supply before it can work.
  */
 export interface RecipeDraft {
   name: string;
@@ -3727,14 +3728,14 @@ export interface RecipeDraft {
   missing: ("policy" | "checkpoint" | "suite" | "gate")[];
 }
 /**
- * A flywheel's recipe, and how often the schedule begins a cycle; None: never.
+ * A flywheel's recipe, and how often the schedule starts a cycle; None: never.
  */
 export interface WheelChange {
   recipe: Recipe;
   every_hours?: number | null;
 }
 /**
- * Weights a turn trained.
+ * Weights that a cycle trained.
  */
 export interface CheckpointOut {
   id: number;
@@ -3752,8 +3753,8 @@ export interface CheckpointOut {
   played: number;
 }
 /**
- * A training, update by update: each figure has as many values as there are updates. A value is None where the
- * trainer wrote no such figure, or one that is no number.
+ * A training, update by update. Each figure has one value for each update. A value is None if the trainer did not
+ * write it, or if it is not a finite number.
  */
 export interface Curve {
   phase: "ct" | "sft" | "merge" | "pref" | "rl";
@@ -3764,7 +3765,7 @@ export interface Curve {
   };
 }
 /**
- * A kind of task, how the active revision did at it, and whether reinforcement plays it.
+ * A kind of task, the active revision's results at it, and whether reinforcement plays it.
  */
 export interface PlayedOut {
   kind: string;
@@ -3772,7 +3773,7 @@ export interface PlayedOut {
   chosen: boolean;
 }
 /**
- * A turn in detail.
+ * A cycle in detail.
  */
 export interface TurnOut {
   wheel: string;
@@ -3788,7 +3789,7 @@ export interface TurnOut {
   folder: string;
 }
 /**
- * What is known of how an attempt ended. Each is kept with the sample, also those that did not count.
+ * All verdicts on an attempt. Each is stored with the sample, including those that did not count.
  */
 export interface Grounds {
   review: "pending" | "accepted" | "returned" | "rejected";
@@ -3797,7 +3798,7 @@ export interface Grounds {
   judge: number | null;
 }
 /**
- * A sample, what was said of it, where it went and why.
+ * A sample, its verdicts, its route and the reason.
  */
 export interface SampleOut {
   id: number;
@@ -3814,14 +3815,14 @@ export interface SampleOut {
     | null;
 }
 /**
- * A page of a turn's samples, in the order they came; `next` asks for the following one.
+ * A page of a cycle's samples, in order of collection; `next` is the cursor of the following one.
  */
 export interface SamplePage {
   items: SampleOut[];
   next: number | null;
 }
 /**
- * What both revisions did at a task with one seed; None where one of them did not try it.
+ * Results of both revisions at a task with one seed; None if one of them did not try it.
  */
 export interface SeedTrials {
   seed: number;
@@ -3829,7 +3830,7 @@ export interface SeedTrials {
   candidate: Trial | null;
 }
 /**
- * An attempt at the gate in short.
+ * A summary of a gate attempt.
  */
 export interface Trial {
   place: number;
@@ -3838,7 +3839,7 @@ export interface Trial {
   steps: number;
 }
 /**
- * Two attempts at one task and seed beside each other; `divergence` is a place in `pairs`.
+ * Two attempts at one task and seed side by side; `divergence` is an index into `pairs`.
  */
 export interface TrialComparison {
   kind: string;
@@ -3851,7 +3852,7 @@ export interface TrialComparison {
   agreement: number;
 }
 /**
- * An attempt at the gate, step by step, and how it ended.
+ * A gate attempt, step by step, and its outcome.
  */
 export interface TrialDetails {
   steps: Step[];
@@ -3859,7 +3860,7 @@ export interface TrialDetails {
   verdict: Verdict | null;
 }
 /**
- * A checkpoint that a trajectory taught: itself, by its kind of task (`played`), or by one it comes of
+ * A checkpoint that learned from a trajectory: directly, by its kind of task (`played`), or through an ancestor
  * (`inherited`).
  */
 export interface LearnedCheckpoint {
@@ -3868,7 +3869,7 @@ export interface LearnedCheckpoint {
   source: "fresh" | "earlier" | "played" | "inherited";
 }
 /**
- * A trajectory as a wheel took it in, and the checkpoints that learned from it.
+ * A trajectory as a flywheel collected it, and the checkpoints that learned from it.
  */
 export interface TrajectoryLineage {
   wheel: string;
@@ -3878,7 +3879,7 @@ export interface TrajectoryLineage {
   taught: LearnedCheckpoint[];
 }
 /**
- * A checkpoint, those it comes of, the newest first, and a page of what it was itself trained on.
+ * A checkpoint, its ancestors, newest first, and a page of its own training samples.
  */
 export interface CheckpointLineage {
   checkpoint: CheckpointOut;
@@ -3895,14 +3896,14 @@ export interface UseOut {
   source: "fresh" | "earlier" | "played";
 }
 /**
- * The number of a checkpoint's revision; `new` is False where the very same one was there.
+ * The number of a checkpoint's revision; `new` is False if an identical one existed.
  */
 export interface RegisteredCheckpoint {
   revision: number;
   new: boolean;
 }
 /**
- * The revision as which a checkpoint is registered, and where it is served.
+ * The revision name for a checkpoint, and its server.
  */
 export interface CheckpointRegistration {
   revision: string;
@@ -3977,7 +3978,7 @@ export interface ProbeFinding {
   message: string;
 }
 /**
- * A probe; in lists its report comes without the single points.
+ * A probe. In lists its report comes without the single points.
  */
 export interface ProbeOut {
   id: string;
@@ -4033,7 +4034,8 @@ export interface ServerAbilities {
   first_token_ms: number | null;
 }
 /**
- * A model to try: where it is served, its name there, the dialect it is thought to speak, and what it is shown.
+ * A model to probe: its address, its name there, the dialect that it is expected to use, and the screens to
+ * show.
  */
 export interface ProbeIn {
   base_url?: string;
@@ -4407,14 +4409,14 @@ export interface BenchmarkRunOut {
   records: AttemptRecord[];
 }
 /**
- * Evaluations, the newest first; a run whose report is registered is there once, as the report.
+ * Evaluations, newest first. A run with a registered report is listed once, as the report.
  */
 export interface EvaluationPage {
   items: EvaluationRow[];
   unreadable: string[];
 }
 /**
- * One evaluation in short.
+ * A summary of one evaluation.
  */
 export interface EvaluationRow {
   id: string;
@@ -4440,7 +4442,7 @@ export interface RegisteredRun {
   new: boolean;
 }
 /**
- * A benchmark run to register: its revision where that is new, and its report. Nothing is promoted.
+ * A benchmark run to register: its revision if that is new, and its report. This promotes nothing.
  */
 export interface RunRegistration {
   run: string;
@@ -4450,7 +4452,7 @@ export interface RunRegistration {
   weight_version?: string;
 }
 /**
- * The flywheel's cycle whose gate an evaluation was made for.
+ * The flywheel cycle whose gate an evaluation was made for.
  */
 export interface EvaluationCycle {
   id: string;
@@ -4471,7 +4473,7 @@ export interface EvaluationOut {
   can_delete: boolean;
 }
 /**
- * Two evaluations, task by task and together.
+ * Two evaluations, compared in total and by task.
  */
 export interface EvaluationComparison {
   before: EvaluationRow;
@@ -4482,8 +4484,7 @@ export interface EvaluationComparison {
   overall: OverallChange;
 }
 /**
- * In which size the pages of an evaluation were shown. Its report does not say it, so two that are compared may
- * differ in it.
+ * The page size of an evaluation. Its report does not contain it, so two compared reports may differ in it.
  */
 export interface PageSize {
   known: boolean;
@@ -4498,8 +4499,8 @@ export interface OverallChange {
   finding: "worse" | "better" | "chance";
 }
 /**
- * A page of the sessions, those that wait for help first, then the oldest; `next` is the following page's number,
- * `waiting` counts all who wait for help.
+ * A page of the sessions: those waiting for help first, then the oldest. `next` is the number of the following
+ * page. `waiting` counts all sessions that wait for help.
  */
 export interface WallPage {
   at: string;
@@ -4509,7 +4510,7 @@ export interface WallPage {
   next: number | null;
 }
 /**
- * An episode that runs. `attended`: its annotator's page is open; `pictured`: its machine has a picture now.
+ * A running episode. `attended`: its annotator's page is open. `pictured`: its machine has a picture now.
  */
 export interface WallSession {
   id: string;
@@ -4574,7 +4575,7 @@ export interface GateDecided {
   passed: boolean;
 }
 /**
- * No health check ran for minutes: the scheduler or the worker is gone.
+ * No health check ran for minutes: the scheduler or the worker is down.
  */
 export interface HealthUnknown {
   subject: string;
@@ -4582,7 +4583,7 @@ export interface HealthUnknown {
   kind: "health_unknown";
 }
 /**
- * An annotator, or the policy in their episode, asks for help.
+ * An annotator, or the policy in their episode, requests help.
  */
 export interface HelpAsked {
   subject: string;
@@ -4614,7 +4615,7 @@ export interface Home {
   hours: Hour[];
 }
 /**
- * How many more episodes ask for help.
+ * How many more episodes request help.
  */
 export interface MoreHelpAsked {
   subject: string;
@@ -4696,7 +4697,7 @@ export interface PartFailed {
   down: boolean;
 }
 /**
- * A proposing revision that people override more often than before, by more than chance.
+ * A proposing revision that people override significantly more often than before.
  */
 export interface PolicyOverridden {
   subject: string;
@@ -4706,7 +4707,7 @@ export interface PolicyOverridden {
   after: Rate;
 }
 /**
- * A probe found something wrong with a model that proposes.
+ * A probe found a fault in a model that proposes.
  */
 export interface PolicyDegraded {
   subject: string;
@@ -4725,7 +4726,7 @@ export interface JobFailed {
   detail: string;
 }
 /**
- * One hour's acts, and the share of overrides among decisions with proposals at hand.
+ * One hour's acts, and the share of overrides among decisions with proposals available.
  */
 export interface Hour {
   at: string;
@@ -4733,14 +4734,14 @@ export interface Hour {
   override: Rate | null;
 }
 /**
- * A task, and what it looks like.
+ * A task and its picture.
  */
 export interface TaskPicture {
   name: string;
   picture: string;
 }
 /**
- * The tasks of a suite in one form.
+ * The tasks of one variant of a suite.
  */
 export interface TaskPictures {
   tasks: TaskPicture[];

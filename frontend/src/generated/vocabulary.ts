@@ -620,7 +620,7 @@ export interface Autopilot {
   on: boolean;
 }
 /**
- * Where a step stands among the actions of one reply that were decided on together.
+ * A step's place among the actions that one reply decided together.
  */
 export interface BatchPosition {
   index: number;
@@ -711,7 +711,7 @@ export interface TextPart {
   text: string;
 }
 /**
- * A picture of a chat message, by content; whoever sends it fetches the bytes.
+ * A picture of a chat message, by digest; the sender fetches the bytes.
  */
 export interface ImagePart {
   type: "image";

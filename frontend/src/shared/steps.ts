@@ -1,7 +1,7 @@
 /** Which steps count, and what they still lack. */
 import type { EpisodeState, Step } from "@/generated/vocabulary";
 
-/** The steps that count: those nobody took back. */
+/** The steps that count: all but undone ones. */
 export function withoutUndone<S extends { readonly undone: boolean }>(steps: readonly S[]): S[] {
   return steps.filter(({ undone }) => !undone);
 }

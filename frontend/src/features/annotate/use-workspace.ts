@@ -33,7 +33,7 @@ interface CommandLine {
 export interface Workspace extends LiveSession {
   readonly view: EpisodeView;
   readonly episode: EpisodeState;
-  /** The steps that count: those nobody took back. */
+  /** The steps that count: all but undone ones. */
   readonly steps: readonly Step[];
   /** The steps whose thought is still to be written. */
   readonly owed: readonly Step[];
@@ -51,7 +51,7 @@ export interface Workspace extends LiveSession {
   readonly claimsNext: boolean;
   readonly mode: Mode;
   readonly dialog: Dialog | null;
-  /** The step looked at; null for the present. */
+  /** The viewed step; null for the present. */
   readonly viewedStep: number | null;
   readonly hovered: string | null;
   /** Gestures are sent at once. */

@@ -351,7 +351,7 @@ export class TakeoverKeys {
     if (name !== undefined && ![...this.down.values()].includes(name)) this.inputs.push({ kind: "release", key: name });
   }
 
-  /** Lets modifiers go that are up here, though nobody told. */
+  /** Releases modifiers that are up here although no event reported it. */
   private agree(flags: Flags): void {
     const held = modifiersOf(flags);
     const isUp = (code: string, name: string) => !held.includes(name) && !this.unflagged.has(code);

@@ -14,7 +14,7 @@ export class InputQueue {
   private scheduled = false;
   private readonly buttons = new Set<Button>();
   private connected = true;
-  /** What lets go of all that was held when the connection was lost. */
+  /** The inputs that release everything that was held when the connection was lost. */
   private owed: InputEvent[] = [];
 
   constructor(
