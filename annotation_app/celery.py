@@ -79,7 +79,7 @@ def _add_trace_headers(headers: dict[str, Any], **_: Any) -> None:
 
 @task_prerun.connect
 def _adopt_trace(task: Any, **_: Any) -> None:
-    """Give the work of a job the trace id of the process that queued it. A job run inline, as in tests, has that id
+    """Give the work of a job the trace id of the work that queued it. A job run inline, as in tests, has that id
     already."""
     if not task.request.is_eager:
         trace_begin(getattr(task.request, JOB_HEADER, None))

@@ -21,8 +21,9 @@ def public_url(pattern: str, *, host: str = "", bridge: str = "", machine: str =
 
 
 def public_csp_source(pattern: str, *, host: str) -> str:
-    """The possible origins of such an address, as a source of a content security policy. `*` matches every name below
-    the last placeholder (CSP3, 2.3.1: a wildcard matches any number of labels, at the front only)."""
+    """The possible origins of such an address, as a source of a content security policy. `*` stands for everything
+    up to the end of the label with the last placeholder (CSP3, 2.3.1: a wildcard matches any number of labels, at the
+    front only)."""
     address = urlsplit(pattern.replace("{host}", host))
     *named, fixed = HOST_PLACEHOLDER.split(address.netloc)
     return f"{address.scheme}://{'*' if named else ''}{fixed[fixed.find('.') :] if named else fixed}"

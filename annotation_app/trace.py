@@ -2,7 +2,7 @@
 line.
 
 A command of the annotation page uses its own id, which the bridge and the guest also use. An HTTP request brings one
-in `X-Request-ID` or gets a new one. A job has the id of the process that queued it.
+in `X-Request-ID` or gets a new one. A job has the id of the work that queued it.
 """
 
 import json

@@ -139,7 +139,7 @@ class EpisodeDriver:
 
     async def renew_lease(self) -> None:
         """Renew the machine's lease periodically. The episode is notified when its machine is gone. A failed episode
-        accepts no acts and may wait for days until its annotator leaves it, so its machine goes to the next task."""
+        accepts no acts and may wait for days until a person leaves it, so its machine goes to the next task."""
         lease = self._lease
         await self._twins.renew(running=self.state is not None and self.state.status == "running")
         if lease is not None and self.state is not None and self.state.status == "failed":
@@ -183,7 +183,7 @@ class EpisodeDriver:
         await publish_live(str(self.episode_id), event)
 
     async def _open_machine(self, state: EpisodeState) -> Machine:
-        """The machine that this episode had while it is kept warm, else a free one."""
+        """The machine that this episode had. If its lease is lost, a free one while the episode is warming."""
         stored = await run_in_db_thread(selectors.machine_of, episode_id=self.episode_id)
         self._record = stored.record
         lease = await self._renew_stored_lease(stored.lease, state) or await self._allocate(stored)
@@ -262,7 +262,8 @@ class EpisodeDriver:
         return lease
 
     async def _release(self) -> None:
-        """Release the machine in the stored record, because another person or process may have ended the episode."""
+        """Release the held machine if the stored record says that the episode has ended. The record decides, because
+        another person or process may have ended it."""
         with contextlib.suppress(DatabaseError, BridgeError):
             status = await run_in_db_thread(selectors.episode_status, episode_id=self.episode_id)
             if self._lease is not None and status in selectors.ENDED_STATUSES:

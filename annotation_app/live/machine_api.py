@@ -51,9 +51,9 @@ def folder_get(request: HttpRequest, episode_id: UUID, path: FilePath = ".") -> 
 
 @router.post("/episodes/{uuid:episode_id}/completions", response=CommandCompletion)
 def command_complete(request: HttpRequest, episode_id: UUID, body: CompletionRequest) -> CommandCompletion:
-    """Completions of a command line by the machine's own shell. Empty if the machine has no such shell or does not
-    answer in time. Also empty if the pool has secrets, or has had one since the episode began, because a name may show
-    its value."""
+    """Completions of a command line by the machine's own shell. `offered` is False if the machine has no such shell
+    or does not answer in time, and if the pool has secrets or has had one since the episode began, because a name may
+    show its value."""
     _require_steering(request, episode_id)
     if selectors.episode_has_secrets(episode_id=episode_id):
         return CommandCompletion(offered=False)

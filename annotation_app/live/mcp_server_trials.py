@@ -80,7 +80,7 @@ async def _list_tools(machine: Machine, name: str, task: Task) -> ServerTrial:
         for tool in await machine.tools()
         if tool.name.startswith(prefix)
     )
-    if not tools:  # a tool call reports a server that is missing or did not start
+    if not tools:  # a call shows whether the server has no tools or did not start
         called = await machine.perform(
             f"trial-{uuid4().hex}", CallTool(name=f"{prefix}none", arguments={}), settle=False
         )

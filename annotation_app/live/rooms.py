@@ -1,7 +1,7 @@
 """The episodes that this process serves: their connected people, control, and local runners.
 
 The process with the annotator's socket drives an episode, under a lease in the database with a fencing token.
-Another process takes over when that one dies, loses the socket, or is asked to hand over.
+Another process takes over when that one dies or loses the socket, or when a person takes control there.
 """
 
 import asyncio

@@ -84,9 +84,11 @@ class SecretMaskingMachine(MaskedMachine):
         *,
         resumed: str = "",
     ) -> None:
-        """Args:
-        observed: The observation that the runner decides on; None while a branch repeats earlier steps.
-        resumed: The command that a crash left open. It may have been executed.
+        """Wrap the machine of one episode.
+
+        Args:
+            observed: The observation that the runner decides on; None while a branch repeats earlier steps.
+            resumed: The command that a crash left open. It may have been executed.
         """
         super().__init__(machine, lambda: secrets.values)
         self._secrets = secrets

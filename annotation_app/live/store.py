@@ -78,10 +78,12 @@ class DjangoStore:
         stopping: Callable[[], bool] = lambda: False,
         assistants: AssistantCommands | None = None,
     ) -> None:
-        """Args:
-        emit: Sends viewers what no store keeps: that the disk is full.
-        assistants: Which commands are a supervisor's. Their steps are stored under the supervisor's pseudonym.
-        stopping: Whether the runner is to end. If so, do not wait for room on the disk.
+        """Open the store of one episode.
+
+        Args:
+            emit: Sends viewers what no store keeps: that the disk is full.
+            assistants: Which commands are a supervisor's. Their steps are stored under the supervisor's pseudonym.
+            stopping: Whether the runner is to end. If so, do not wait for room on the disk.
         """
         self._episode_id = episode_id
         self._token = token

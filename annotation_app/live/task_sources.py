@@ -23,7 +23,7 @@ class ChosenTasks:
 
     tasks: tuple[Task, ...]
     sha256: str
-    """Names of the tasks, in their order."""
+    """Checksum of the tasks, in their order."""
     image: str
     """The machine image that was given; empty if none was."""
 

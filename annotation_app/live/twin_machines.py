@@ -70,7 +70,7 @@ class TwinAllocator:
         await run_in_db_thread(record, request_id=use.id, **use.model_dump(exclude={"id"}))
 
     async def renew(self, *, running: bool) -> None:
-        """Renew its lease, or release it if the episode is idle."""
+        """Renew the twin's lease, or release the twin if the episode is not running."""
         if self._lease is not None and not running:
             await self.release()
         if self._lease is None or (self._lease.expires_at - datetime.now(UTC)).total_seconds() > TWIN_TTL_SECONDS * 0.8:

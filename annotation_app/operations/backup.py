@@ -50,7 +50,10 @@ class Manifest:
 
 
 def backup(data: Path, target: Path, console: Console) -> Manifest:
-    """Back up an installation, running or not. Raises OperationsError if there is none, or the target is in use."""
+    """Back up an installation, running or not.
+
+    Raises OperationsError if there is none, if the target exists, or if the backup cannot be written.
+    """
     if target.exists():
         raise OperationsError(f"{target} exists.", hint="Name a folder that does not.")
     if not (data / "postgres" / "created").exists():

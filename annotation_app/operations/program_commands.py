@@ -81,8 +81,8 @@ def factory(arguments: argparse.Namespace, rest: list[str], console: Console) ->
 
 
 def simulate_annotator(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    """Run a suite's expert as an annotator in the running demo: in a pool, or in a new pool for the tasks of a
-    source."""
+    """Run a suite's expert as an annotator in the running demo: in a pool, or in a pool of its own for the tasks
+    of a source."""
     note = require_platform(arguments.data)
     if (arguments.pool is None) == (not rest):
         raise OperationsError("Name a pool with --pool, or tasks with --tasks or --suite.", hint=SOURCE_HINT)

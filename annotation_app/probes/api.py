@@ -24,7 +24,7 @@ def probes_list(request: HttpRequest) -> list[ProbeOut]:
 
 @router.post("/probes", response={202: ProbeOut})
 def probe_start(request: HttpRequest, body: ProbeIn) -> Status[ProbeOut]:
-    """Probe a model in the background. If a probe of the same model is running, that one is returned."""
+    """Probe a model in the background. If a probe of the same model is queued or running, that one is returned."""
     probe, new = services.probe_request(user=user_of(request), endpoint=body, reason="requested")
     if new:
         probe_run_job.delay(str(probe.id))
@@ -48,6 +48,6 @@ def probe_get(request: HttpRequest, probe_id: UUID) -> ProbeOut:
 
 @router.delete("/probes/{probe_id}", response={204: None})
 def probe_cancel(request: HttpRequest, probe_id: UUID) -> Status[None]:
-    """Cancel a running probe."""
+    """Cancel a queued or running probe."""
     services.probe_cancel(user=user_of(request), probe_id=probe_id)
     return Status(204, None)

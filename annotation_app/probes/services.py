@@ -21,13 +21,13 @@ from annotation_app.probes.selectors import pools_of, probe_of, probe_out
 from protocol.evaluation.probes import ProbeReport
 
 MAX_ATTEMPTS = 3
-"""How often a probe is retried when its worker dies."""
+"""How many times a probe is started in all if its worker keeps dying."""
 PROBES_KEPT = 50
 """Finished probes kept for each model."""
 
 
 def probe_request(*, user: User | None, endpoint: ProbeIn, reason: ProbeReason) -> tuple[ProbeOut, bool]:
-    """Queue a probe. Returns False and the existing probe if one of the same model is running.
+    """Queue a probe. If one of the same model is queued or running, returns that one and False.
 
     `user` is None for the schedule. Raises Forbidden.
     """
@@ -125,7 +125,7 @@ def _seal(key: SecretStr | None) -> str:
 
 
 def _close(probe_id: UUID, status: ProbeState, **fields: object) -> bool:
-    """End a running probe. Returns whether it was running."""
+    """End a queued or running probe. Returns whether it was one."""
     under_way = PolicyProbe.objects.filter(pk=probe_id, status__in=UNDER_WAY)
     return bool(under_way.update(status=status, finished_at=timezone.now(), sealed_key="", **fields))
 

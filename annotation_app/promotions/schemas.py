@@ -70,7 +70,7 @@ class RevisionSummary(FrozenModel):
     """The last characters of its server's API key; None without a key."""
     created_at: datetime
     retired: bool
-    """It proposes nowhere and cannot be activated."""
+    """It proposes nowhere, and can be neither activated nor tried."""
     active_in: tuple[str, ...]
     tried_in: tuple[str, ...]
     rates: tuple[PoolRates, ...]

@@ -116,7 +116,7 @@ def _run_record(rule: Rule, removed: Removed, error: str) -> None:
 
 @transaction.atomic(durable=True)
 def _pictures_batch(rule: Rule) -> Removed:
-    """Delete the pictures of some episodes; none while an export, which may read them, is running."""
+    """Delete the pictures of some episodes; none while an export, which may read them, is queued or running."""
     if not blob_deletion_try_begin() or export_under_way():
         return Removed()
     chosen = list(

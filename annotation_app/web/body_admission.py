@@ -1,4 +1,10 @@
-"""Reads large request bodies only from signed-in people, within a limit for each process."""
+"""Reads large request bodies only from signed-in people, within a limit for each process.
+
+Daphne writes a whole body to a temporary file before the application sees the request, also for strangers. This module
+first checks the sign-in of a request with a large body, as the proxy does (`/api/me/signed-in`). Meanwhile it does not
+read the connection. It answers a refused request at once and discards the rest of its body for a moment, so that the
+client reads the answer before the connection closes.
+"""
 
 import asyncio
 import json

@@ -54,7 +54,7 @@ class ScannerProgram:
             expected: Exit statuses of a successful scan.
 
         Raises:
-            Unavailable: It is not installed, or reports that something is unreachable.
+            ScannerUnavailable: It is not installed, or reports that something is unreachable.
             ScannerFailed: Its output is not JSON, or its exit status is unexpected.
         """
         try:

@@ -58,7 +58,7 @@ def ensure_setup(
     Args:
         purpose: Determines the Python packages and system packages.
         trainer: Whether the trainer's environment is needed.
-        needs: System packages instead of those of the purpose.
+        packages: System packages instead of those of the purpose.
 
     Raises:
         OperationsError: Something is missing. The message says what to do.

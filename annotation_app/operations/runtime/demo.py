@@ -146,8 +146,8 @@ def run_until_stopped(stack: PlatformStack, console: Console, *, storage_only: b
 
 
 def wipe_data(data: Path, console: Console, *, confirmed: bool) -> None:
-    """Delete the data folder, which the caller has locked, after asking unless `sure`. Raises OperationsError if the
-    person does not agree."""
+    """Delete the data folder, which the caller has locked, after asking unless `confirmed`. Raises OperationsError if
+    the person does not agree."""
     if not confirmed:
         console.say(f"Delete everything under {data}, users, episodes and screenshots? [y/N]")
         if sys.stdin.readline().strip().lower() != "y":

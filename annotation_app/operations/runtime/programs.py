@@ -51,7 +51,7 @@ class Program:
 
 
 async def wait_until_ready(readiness: Readiness, ready_line_seen: asyncio.Event) -> None:
-    """Return when the program is ready. The reader of its output sets `said`. The caller bounds the wait."""
+    """Return when the program is ready. The reader of its output sets `ready_line_seen`. The caller bounds the wait."""
     match readiness:
         case OutputReadiness():
             await ready_line_seen.wait()

@@ -145,7 +145,7 @@ def _print_report(run: TestRun, console: Console, *, timed: bool) -> None:
 
 
 def keep_durations(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
-    """`./pilothouse durations`: store the durations of a run, atomically. Raises OperationsError."""
+    """`./pilothouse durations`: store the durations of a run, complete or not. Raises OperationsError."""
     records = arguments.records or _timing_records()
     if lacking := [str(file) for file in records if not file.is_file()]:
         raise OperationsError(f"No such record: {', '.join(lacking)}")

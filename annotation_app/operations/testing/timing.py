@@ -133,7 +133,7 @@ def read_budgets(file: Path) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class ProcessorTimes:
-    """Ticks of all processors of this machine: busy ones, those that other machines of the host took, all."""
+    """Ticks of all processors of this machine: busy ones, those of them that other machines of the host took, all."""
 
     busy: int
     stolen: int

@@ -140,6 +140,6 @@ def jobs_stale() -> int:
 
 
 def _close(job_id: UUID, status: JobState, **fields: object) -> bool:
-    """End a running job. Returns whether it was running."""
+    """End a queued or running job. Returns whether it was one."""
     under_way = Job.objects.filter(pk=job_id, status__in=UNDER_WAY)
     return bool(under_way.update(status=status, finished_at=timezone.now(), **fields))
