@@ -1,15 +1,16 @@
 """Errors of the service layer.
 
 AgentError                  every error of this package; `code` is stable
-├── CommandRejected          a command cannot be taken now (stale_accept, unknown_proposal, not_running, …)
+├── CommandRejected         a command cannot be taken now (stale_accept, unknown_proposal, not_running, …)
 ├── PolicyError             the policy gave nothing usable
 │   ├── PolicyUnavailable   no answer in time, refused connection, or the circuit is open
 │   └── PolicyRejected      the server refused the request
-│ ├── PolicyMisconfigured every request fails: the key, credit, address or model's name is wrong │ ├──
-ContinuationUnsupported its server cannot continue a half-written reply │ └── BudgetSpent the request would cost more
-than is left of the pool's budget ├── EpisodeFenced another process drives this episode now ├── WebAppRejected the web
-app refused a simulated annotator's request; `code` is the app's └── WebAppUnavailable the web app does not answer, or
-cannot open an episode's socket
+│       ├── PolicyMisconfigured  every request of this policy fails: its key, credit, address or model name is wrong
+│       ├── ContinuationUnsupported  its server cannot continue a half-written reply
+│       └── BudgetSpent     the request would cost more than is left of the pool's budget
+├── EpisodeFenced           another process drives this episode now
+├── WebAppRejected          the web app refused a simulated annotator's request; `code` is the app's
+└── WebAppUnavailable       the web app does not answer, or an episode's socket cannot be opened
 """
 
 

@@ -84,7 +84,7 @@ class Intent(FrozenModel):
     action: Action
     started_at: datetime
     acted_by: str | None = None
-    """See `Step.acted_by`; only the store reads it."""
+    """See `Step.acted_by`; only the store sets and reads it."""
     decide_ms: float | None = None
     snapshot: MachineSnapshot | None = None
     """A snapshot of the machine from before the action, if it can restore one; known once the action is done."""
@@ -179,7 +179,7 @@ class EpisodeStore(Protocol):
             blobs: Pictures and files that the step refers to and that were not saved yet, as by `save_blob`; all of
                 it is stored, or nothing.
             next_intent: The next action of the same reply, stored at the same time as the pending intent. Raises
-            CommandRejected if it may not begin; then nothing was stored.
+                CommandRejected if it may not begin; then nothing was stored.
         """
         ...
 
@@ -205,7 +205,7 @@ class EpisodeStore(Protocol):
         ...
 
     async def mark_proposal(self, proposal_id: str, mark: Mark | None) -> DurableEvent:
-        """Mark a proposal as judged → proposal.marked."""
+        """Store a person's mark of a proposal, or remove it (None) → proposal.marked."""
         ...
 
     async def change(self, event_fields: dict[str, object], command: CommandRecord | None = None) -> DurableEvent:
@@ -241,7 +241,7 @@ class Policy(Protocol):
         save_blob: SaveBlob = discard_blob,
     ) -> tuple[Proposal, ...]:
         """Candidates for the next action, of these kinds or calling these tools, merged by equivalence and ranked;
-        `memories` summarise older steps, `partial` receives the growing texts, `keep` stores the prompt.
+        `memories` summarise older steps, `partial` receives the growing texts, `save_blob` stores the prompt.
 
         Raises PolicyError. Cancelling the task cancels the request.
         """

@@ -3,8 +3,8 @@
     ./pilothouse benchmark games --policy expert
     ./pilothouse benchmark games --seeds 4 \\
         --model-url http://127.0.0.1:8091/v1 --model m --dialect ui_tars_1_5 --revision r1
-    ./pilothouse benchmark lmgame --harness --model-url … with a text description of the screen, and a memory
-    ./pilothouse benchmark --manifest .data/benchmarks/games-m-r1/manifest.json … the tasks of that run again
+    ./pilothouse benchmark lmgame --harness --model-url …    with a text description of the screen, and a memory
+    ./pilothouse benchmark --manifest .data/benchmarks/games-m-r1/manifest.json …      the tasks of that run again
     ./pilothouse benchmark --leaderboard .data/benchmarks
 
 The same command resumes an interrupted run. The policy `expert` is the tasks' own scripts.

@@ -34,7 +34,7 @@ TRANSFER_SECONDS = 60.0
 """Timeout for reading or writing one part of a file inside the sandbox."""
 SandboxPath = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\x00]+$")]
 SandboxWord = Annotated[str, StringConstraints(max_length=131_071, pattern=r"^[^\x00]*$")]
-"""The longest argument or variable that Linux allows."""
+"""An argument or a variable, at most as long as Linux allows."""
 VariableName = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=r"^[^=\x00]+$")]
 
 

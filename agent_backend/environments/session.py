@@ -213,7 +213,7 @@ class EnvironmentSession:
         return EnvironmentStep(observation=observation, reward=reward, done=False)
 
     async def _act(self, machine: Machine, action: Action) -> tuple[Observation | None, ActionError | None]:
-        """The observation after the action; empty if the action could not be done. Raises BridgeError."""
+        """The observation after the action, None if it could not be done, and its error. Raises BridgeError."""
         if isinstance(action, Screenshot):
             return await machine.observe(), None
         if action.kind in UNSUPPORTED_KINDS:

@@ -14,7 +14,7 @@ from protocol.trajectory.observations import Observation
 from protocol.trajectory.steps import Step
 
 CLICKS_APART_SECONDS = 0.6
-"""Programs take two clicks at one place within less time for a double click (GTK 0.4 s, Windows 0.5 s)."""
+"""Programs treat two clicks at one place that are closer together as a double click (GTK 0.4 s, Windows 0.5 s)."""
 CLICK_RADIUS_PIXELS = 8
 
 

@@ -27,7 +27,7 @@ class ContinuationRequester:
     Args:
         find_policy: The current policy; None if there is none.
         question: The decision that it is asked about now; None while it must not be asked, for example during a request
-        for proposals.
+            for proposals.
         is_allowed: Whether the pool allows continuations.
         holds_secret: Whether a text holds the value of a secret of the pool. Such a text is not sent.
         on_request: Called with each request when it has ended.

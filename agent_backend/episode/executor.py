@@ -140,8 +140,8 @@ class ActionExecutor:
         )
 
     def only_settles(self, command_id: str) -> bool:
-        """Whether the action of this id only waits for the screen to settle. The next action does not cut a running
-        program short."""
+        """Whether a queued action of this id waits only for the running action's settle, which may then be cut short. A
+        running program is not cut short."""
         running = self.running
         if running is None:
             return True
@@ -198,7 +198,7 @@ class ActionExecutor:
         append = partial(self._store.append_step, done=done, blobs=blobs)
         try:
             await self._record.write(append(step, following))
-        except CommandRejected:  # its pool was stopped: the step is stored, and nothing follows
+        except CommandRejected:  # its pool was stopped: store the step alone, nothing follows
             if following is None:
                 raise
             following, step = None, step.model_copy(update={"not_done": intent.further_actions})

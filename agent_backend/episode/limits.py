@@ -15,7 +15,7 @@ class RunnerLimits:
         input_batch: Most commands of a takeover whose inputs form one batch.
         machine_retry_seconds: Seconds until a machine is requested again.
         max_invalid_replies: Consecutive replies without an action that become steps of the autopilot. Zero if a person
-        is present: the autopilot then ends at once.
+            is present: the autopilot then ends at once.
         ends_with_page: Whether requests to the policy stop once the page has ended or its time is over.
     """
 

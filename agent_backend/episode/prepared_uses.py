@@ -52,7 +52,7 @@ class PreparedUseRecorder:
 
     Args:
         store: Stores a use in place of the earlier one with its id. Errors are logged, and the use is stored with the
-        next one.
+            next one.
     """
 
     def __init__(self, store: Callable[[PreparedUse], Awaitable[None]]) -> None:

@@ -145,7 +145,7 @@ class ProposalManager:
             self.follow()
 
     def request_for(self, steps: tuple[Step, ...], observation: Observation) -> None:
-        """A request about steps that may not be stored yet."""
+        """Request proposals after steps that may not be stored yet."""
         policy = self._current_policy()
         self.continuations.cancel()
         if policy is not None and not self._has_ended(observation):

@@ -64,7 +64,7 @@ class MachineProvisioner:
         self._machine_task = machine_task
         self._warming: asyncio.Task[ReadyMachine] | None = None
         self.done = False
-        """Whether the machine is ready, not ready yet, or will never be."""
+        """Whether warming has ended: the machine is ready, is not available yet, or never will be."""
         self._lost_machines = 0
 
     async def resume(self) -> None:

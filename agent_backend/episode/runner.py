@@ -112,7 +112,7 @@ class EpisodeRunner:
 
     @property
     def state(self) -> EpisodeState:
-        """The episode as this runner knows it, `thinking` included. AttributeError before `run`."""
+        """The episode as this runner knows it, `thinking` included. AttributeError before `run` has loaded it."""
         return self._record.state
 
     @property
@@ -335,7 +335,7 @@ class EpisodeRunner:
         await self._record.change(takeover=command.on, autopilot=False)
 
     async def _fail(self) -> None:
-        """Fail the episode. The running work is stored first; it may be the only evidence of the loss."""
+        """Fail the episode. An open gesture is stored first; that alone may report the loss."""
         why, self._machine_lost_reason = self._machine_lost_reason, ""
         self._proposals.cancel_request()
         await self._executor.close_gesture()
@@ -347,7 +347,7 @@ class EpisodeRunner:
         await self._proposals.take_redraw(await self._executor.take_redraw())
 
     async def _act(self, intent: Intent | None) -> None:
-        """Execute an intent and the later actions of the same reply. A waiting command cuts the settle short."""
+        """Execute an intent and the later actions of the same reply. A waiting `Act` skips the settle."""
         while intent is not None:
             expected = self._proposals.expected_picture(intent)
             intent = await self._executor.act(intent, settle=not self._inbox.holds(Act), expected=expected)

@@ -173,7 +173,7 @@ def matches_guess(guess: Guess, steps: tuple[Step, ...], observation: Observatio
 
 
 def _key(step: Step) -> tuple[str, str]:
-    """The key of an earlier step, without its thought, which may have been written since."""
+    """The key of an earlier step. It includes the thought, which may have been written since the guess."""
     return step.command_id, step.thought
 
 

@@ -123,7 +123,7 @@ class Twin:
         self.pictures = PictureCache(store, max_entries=MAX_TWIN_PICTURES)
         self._session = MachineSession(lease.machine, self.pictures, within=TWIN_TIMEOUT_SECONDS)
         self._done: list[Action] = []
-        """The steps it has done since its task was prepared."""
+        """The actions it has done since its task was prepared."""
         self._shown: list[Observation] = []
         """What it showed at first, and after each action."""
         self._agreed = 0
@@ -151,7 +151,7 @@ class Twin:
         return await self._do(action)
 
     async def _is_on_the_way(self, past: tuple[Step, ...]) -> bool:
-        """Whether its steps are a prefix of the episode's, or become one by undoing its last action."""
+        """Whether its actions are a prefix of the episode's, if necessary after undoing the last one."""
         if not self._shown:
             return False
         actions = [step.action for step in past]

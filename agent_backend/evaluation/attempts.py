@@ -133,8 +133,8 @@ class Attempts:
 def collect_attempts(
     trajectories: Iterable[tuple[Path, Trajectory]], judge_outcomes: OutcomesById | None = None
 ) -> Attempts:
-    """Split attempts into those that count and those that do not. `beliefs` has a judge's outcomes for attempts without
-    another outcome."""
+    """Split attempts into those that count and those that do not. `judge_outcomes` has a judge's outcomes for
+    attempts without another outcome."""
     judge_outcomes = judge_outcomes or {}
     included: list[Attempt] = []
     reasons: dict[ExclusionReason, int] = {"unjudged": 0, "broken": 0, "assisted": 0}

@@ -15,7 +15,7 @@ class Judge(Protocol):
     ref: JudgeRef
 
     async def judge(self, trajectory: Trajectory, *, blob: ReadBlob, save_blob: SaveBlob = discard_blob) -> Judgement:
-        """Judge an attempt; `blob` fetches pictures, `keep` stores the prompt.
+        """Judge an attempt; `blob` fetches pictures, `save_blob` stores the prompt.
 
         Every reply of a model is a judgement, also an unreadable one. Raises PolicyUnavailable if no server answers,
         and PolicyRejected if a server refuses this attempt.

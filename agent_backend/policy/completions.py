@@ -107,8 +107,8 @@ class CompletionsClient:
         )
 
     async def sample(self, request: dict[str, Any], on_samples: SamplesCallback, *others: dict[str, Any]) -> Samples:
-        """Send a request and read its stream to the end; `heard` receives the growing samples. `others` are concurrent
-        requests with the same prompt; all are answered, or none.
+        """Send a request and read its stream to the end; `on_samples` receives the growing samples. `others` are
+        concurrent requests with the same prompt; all are answered, or none.
 
         Raises PolicyUnavailable if no answer comes in time, PolicyRejected if the server refuses the request.
         Cancelling closes the connection, and the server stops generating.
@@ -136,7 +136,7 @@ class CompletionsClient:
     async def sample_once(self, request: dict[str, Any]) -> Samples:
         """Send an optional request: no retries, and a failure does not count against the server.
 
-        Raises PolicyUnavailable, also while the circuit is open, and PolicyRejected.
+        Raises PolicyUnavailable, also if the last request through `sample` failed, and PolicyRejected.
         """
         if self._breaker.failing:
             raise PolicyUnavailable("the model server failed when it was asked last")

@@ -43,7 +43,7 @@ def no_oracle(task: Task, steps: tuple[Step, ...]) -> ExpertSuggestion | None:
 
 
 class ExpertPolicy:
-    """Proposes what the machine of its one episode suggests (`advise`), at every decision point."""
+    """Proposes what the machine of its one episode suggests (`suggest_expert_action`), at every decision point."""
 
     def __init__(
         self,

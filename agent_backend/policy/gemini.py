@@ -49,7 +49,7 @@ _FINISH_REASONS = {
     "MALFORMED_FUNCTION_CALL": "stop",
     "UNEXPECTED_TOOL_CALL": "stop",
 }
-"""Finish reasons that do not come from a content filter."""
+"""Finish reasons in the words of the OpenAI API. Every other reason is a content filter's."""
 _UNSIGNED = b"skip_thought_signature_validator"
 """Stands for the signature of a call that a person made or corrected
 (https://ai.google.dev/gemini-api/docs/thought-signatures)."""

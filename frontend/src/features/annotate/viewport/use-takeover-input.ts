@@ -7,7 +7,7 @@ import { isTyping } from "@/shared/commands/registry";
 import { InputQueue } from "./takeover";
 import { committedText, DOUBLE_ESCAPE_MS, TakeoverKeys, type KeyStroke } from "./takeover-keys";
 
-/** How often the server hears that keys are still held (milliseconds); after a second of silence it releases them. */
+/** How often the server hears that keys or buttons are still held (ms); after a second of silence it releases them. */
 const HEARTBEAT_MS = 300;
 
 const isMac = () => /mac|iphone|ipad/i.test(navigator.platform);
