@@ -154,7 +154,7 @@ class BridgeClient(BridgeRequests):
         await self.call("DELETE", f"{self._base_url}/v1/leases/{lease.machine_id}", headers=fencing_headers(lease))
 
     async def warm(self, *, image: str, count: int) -> None:
-        """Prepare up to `count` ready machines of `image`, as far as there is room."""
+        """Keep at least `count` machines of `image` ready, as far as there is room."""
         await self.call("PUT", f"{self._base_url}/v1/images/{image}/warm", WarmTarget(count=count, at_least=True))
 
     async def suites(self) -> tuple[SuiteInfo, ...]:

@@ -99,7 +99,8 @@ class BridgeRequests:
     ) -> bytes:
         """The answer of one request.
 
-        `timeout_seconds` bounds each silence. A lost connection is retried, unless a repeated call does harm.
+        `timeout_seconds` bounds each silence. A lost connection is retried. Without `retry`, for calls that do harm
+        when repeated, only a failed connect is.
         """
         request = self._http.build_request(
             method,

@@ -67,8 +67,8 @@ class PageActionExecutor:
     async def do(self, action: Action, *, live: bool = False) -> None:
         """Execute an action.
 
-        With `live` the page's time runs by itself, so no time passes between two inputs. The caller executes waits,
-        because it knows when they may be cut short. Raises ActionFailed, BrowserFailed.
+        With `live` the page's time runs by itself, so none is given to it between two inputs. The caller executes
+        waits, because it knows when they may be cut short. Raises ActionFailed, BrowserFailed.
         """
         match action:
             case Gesture():
@@ -126,7 +126,7 @@ class PageActionExecutor:
                 await self._close(action.page)
 
     async def _with_keys_down(self, action: MouseClick | DragPath | ScrollBy) -> None:
-        """Press missing keys, and release them again even after an error."""
+        """Run a pointer action while its keys are held, and release them even after an error."""
         held: list[str] = []
         try:
             for key in action.keys:

@@ -16,7 +16,7 @@ from vm_bridge.browser.request_interception import RequestInterceptor
 MAX_PAGES = 12
 """Maximum pages per session; further pages are closed as they open."""
 MAX_CONSOLE = 300
-"""Maximum console messages of one page that are handled; later messages are ignored."""
+"""Console messages and script errors of one page after which later ones are ignored."""
 CONSOLE_LEVELS = frozenset({"error", "warning", "assert"})
 """Levels of console messages that are reported."""
 

@@ -55,7 +55,7 @@ class ExactClock:
         self._frame_due_ms = 0
         """When the frame being drawn is due."""
         self._granted_until = 0
-        """End of the time budget given that way; zero if there is none."""
+        """End of the time budget that was started ahead (see `_ahead`); zero if there is none."""
 
     async def begin(self, clock_page: Page) -> None:
         """Stop time before the session's first script. Raises BrowserFailed.
@@ -246,8 +246,8 @@ class ExactClock:
             complete = seen or not page.state.requires_display
             if complete and ("screenshot" not in more or "screenshotData" in payload):
                 break
-            # Ask only after a frame. A document may report with its first frame, or only after a second one
-            # (`_is_silent` asks). Either way it goes through the same number of frames.
+            # Decide only after a frame. A document may report `must_be_seen` with its first frame, or only after a
+            # second one (`_is_silent` asks). Either way it goes through the same number of frames.
             seen = seen or page.state.must_be_seen
         return payload
 
@@ -291,7 +291,7 @@ class ExactClock:
                 return {}  # the page has just closed
 
     def _query_other_documents(self) -> "list[tuple[Page, asyncio.Future[CdpPayload]]]":
-        """Query the state of the documents other than the active page's after time has passed."""
+        """Query the state of all documents but the active page's main one, after time has passed."""
         active = self._session.active
         return [
             (page, page.ask(STATE_AFTER_TIME_SCRIPT, context))

@@ -32,9 +32,9 @@ class Page:
         self.loading = False
         """Whether it is loading. The browser reports this at an arbitrary real time."""
         self.navigating = False
+        """Whether a navigation was requested and has not begun."""
         self.submitting = False
         """Whether the navigation is a form submission, which the browser sends only when time passes."""
-        """Whether a navigation was requested and has not begun."""
         self.awaiting_first_frame = True
         """Whether its document has not been drawn yet; until then the browser drops input."""
         self.state = DocumentState()
@@ -75,7 +75,7 @@ class Page:
         return await within_timeout(self.send(method, **parameters), method, seconds)
 
     def ask(self, expression: str, context: int | None = None) -> "asyncio.Future[CdpPayload]":
-        """Evaluate an expression in a context, by default its main frame's; `value` reads the answer."""
+        """Evaluate an expression in a context, by default its main frame's; `evaluation_value` reads the answer."""
         more = {} if context is None else {"contextId": context}
         return self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True, **more)
 

@@ -138,7 +138,7 @@ class Process:
         return cls(process, pipe, folder, groups, in_bubblewrap, sandboxed, watch)
 
     async def end(self) -> None:
-        """Wait until the process has ended. Idempotent."""
+        """End the process, and wait until it has ended. Idempotent."""
         self.pipe.close()
         if self._ended:
             return

@@ -69,7 +69,7 @@ class Session(InputDispatcher):
         self._page_expected = False
         """Whether the next page was requested here. Otherwise a page opened it."""
         self.popup_blocked = False
-        """Whether a page opened a window: the browser may then count its first request as in flight for ever."""
+        """Whether a window was refused: the browser may then count its first request as in flight for ever."""
         self.frame_stream = FrameStream(self)
         """Its picture stream for viewers."""
         self._frame_lock = asyncio.Lock()

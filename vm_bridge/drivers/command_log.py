@@ -197,7 +197,7 @@ class ActionHistory:
         return tuple(action.command for action in actions if isinstance(action, RunCommand))
 
     def mark_not_replayable(self) -> None:
-        """Record an action whose execution is unknown: no later state can be replayed."""
+        """Record an action whose execution is unknown: from now on no state can be replayed."""
         self._lost = True
 
     @property

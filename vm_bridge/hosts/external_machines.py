@@ -23,7 +23,7 @@ async def run_operator_command(argv: Sequence[str]) -> None:
 
     On timeout or cancellation, its whole process group is ended. Raises MachineGone.
     """
-    with TemporaryFile() as said:  # a pipe would stay open in the processes that it leaves
+    with TemporaryFile() as said:  # a pipe would only end with the processes that it leaves
         try:
             process = await asyncio.create_subprocess_exec(
                 *argv, stdin=asyncio.subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True

@@ -109,7 +109,7 @@ class BrowserDriver:
         self._skip_settle.set()
         await self._episode_manager.close(self._destroyed)
 
-    # # --- calls of a lease
+    # --- calls of a lease
 
     async def prepare(self, fence: int, task: Task) -> Observation:
         """See `Machine.prepare`."""
@@ -225,7 +225,7 @@ class BrowserDriver:
         """Raises UnknownBlob."""
         return self._pictures.read(ref)
 
-    # # --- maintenance
+    # --- maintenance
 
     async def release_idle_session(self) -> None:
         """Close an idle session. It is restored from its log."""
@@ -246,7 +246,7 @@ class BrowserDriver:
                 return False
             return True
 
-    # # --- actions
+    # --- actions
 
     async def _act(self, fence: int, action: Action, *, settle: bool, snapshot: bool) -> Transition:
         async with self._lock:
@@ -325,7 +325,7 @@ class BrowserDriver:
     async def _query(self, question: Callable[[Session], Awaitable[T]]) -> T:
         return await question((await self._episode_manager.current_episode()).session)
 
-    # # --- observations
+    # --- observations
 
     async def _observed(self, began: float, *, settle: bool) -> Observation:
         episode = await self._episode_manager.current_episode()

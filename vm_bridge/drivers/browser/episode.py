@@ -206,7 +206,10 @@ class Episode:
         await self._advance_to(step)
 
     async def _compare(self, step: ReplayStep, *, taken: bool) -> None:
-        """Repeat the logged observation, unless the picture is already `taken`. Raises CannotRestore."""
+        """Repeat the effects of the logged observation. Only with `taken` a picture is taken and compared.
+
+        Raises CannotRestore if it differs.
+        """
         if step.picture is None:
             return
         if not taken:

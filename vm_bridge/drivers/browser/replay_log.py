@@ -35,14 +35,14 @@ class ReplayStep(FrozenModel):
 
 
 class EpisodeStart(FrozenModel):
-    """The start of an episode; its first step is its start."""
+    """What an episode starts from. Its first step is the start state."""
 
     name: str
     task: Task | None
 
 
 class LogLine(FrozenModel):
-    """One line of the file; exactly one field is set."""
+    """One line of the file: one field is set, or `fence` and `used` together."""
 
     begins: EpisodeStart | None = None
     deed: ReplayStep | None = None
@@ -65,7 +65,7 @@ class ReplayLog:
         self.used = 0
         """The highest token that did."""
         self.lost = ""
-        """Why no later state can be replayed; empty if it can."""
+        """Why no state can be replayed from now on; empty if states can be."""
         self._cuts: list[int] = []
         self._open: float | None = None
         """End of passed time that is not part of a step yet."""

@@ -9,7 +9,7 @@ MAX_SCREENSHOTS = 48
 
 
 class ScreenshotCache:
-    """The latest `KEPT` of them."""
+    """The latest `MAX_SCREENSHOTS` pictures."""
 
     def __init__(self) -> None:
         self._bytes: OrderedDict[str, bytes] = OrderedDict()

@@ -89,7 +89,10 @@ class ComputerDriver:
     def attach(
         self, link: GuestLink, screen: GuestScreen | None, fence: int, able: GuestCapabilities | None = None
     ) -> None:
-        """Drive this guest from now on. It has seen no higher fencing token."""
+        """Drive this guest from now on. It has seen no higher fencing token.
+
+        `able` is what it can do; by default that of a desktop, or of a guest without a screen if `screen` is None.
+        """
         self._link = link
         if self._warm_up is not None:
             self._warm_up.cancel()
@@ -155,7 +158,7 @@ class ComputerDriver:
 
         async def act() -> Transition:
             saved = None
-            with suppress(BridgeError):  # an action does not wait for a snapshot
+            with suppress(BridgeError):  # a failed snapshot does not stop the action
                 if save_state is not None:
                     saved = await save_state()
                 elif snapshot and not self._rested:
@@ -168,7 +171,7 @@ class ComputerDriver:
         return await self.command_log.once(command_id, action, settle=settle, act=act)
 
     async def snapshot(self, fence: int) -> MachineSnapshot:
-        """See `Machine.snapshot`. It may be taken before every action, so it does not settle again."""
+        """See `Machine.snapshot`. It may be taken before every action, so a screen at rest does not settle again."""
         return self.history.snapshot(await self.fingerprint(fence))
 
     async def fingerprint(self, fence: int, *, digest: bool = True) -> StateFingerprint:

@@ -17,7 +17,7 @@ async def replay(computer: ComputerDriver, fence: int, replay_path: ReplayPath) 
     patience = REPLAY_SETTLE_SECONDS
     for number, (recorded, state) in enumerate(zip(replay_path.recorded_actions, replay_path.states, strict=True)):
         if state is not None and await _wait_until_matching(computer, fence, state, patience):
-            patience = 0.0  # no waiting before intermediate actions: the states may match again at the end
+            patience = 0.0  # no more waiting before actions: the states may match again at the end
         done = await computer.perform(fence, f"replay-{number:06}", recorded.action, settle=recorded.settle)
         if (None if done.error is None else done.error.code) != recorded.failed:
             raise CannotRestore(f"act {number + 1} ({recorded.action.kind}) went otherwise this time")

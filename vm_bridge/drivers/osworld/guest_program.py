@@ -89,7 +89,7 @@ def play_inputs(gui: Any, inputs: list[tuple[str, Any, float]], held: list[str])
 
 
 def press_key(gui: Any, do: Callable[[str], Any], name: str) -> None:
-    """Works around PyAutoGUI, which types ">" for "<" under X, where both share a key with the comma."""
+    """Works around PyAutoGUI, which types ">" for "<" under X, where "<" shares its key with the comma."""
     if name == "<" and not WINDOWS:
         name = ","
     if not gui.isValidKey(name):
@@ -126,8 +126,8 @@ def drag_along(gui: Any, points: list[list[int]], button: str) -> None:
 
 
 def type_text(text: str) -> None:
-    """Type key by key. Characters without a key go through the clipboard, which is restored. Held modifiers and Caps
-    Lock are off meanwhile, and restored afterwards."""
+    """Type key by key. A text with a character that has no key goes through the clipboard, which is restored. Held
+    modifiers and Caps Lock are off meanwhile, and restored afterwards."""
     gui = load_pyautogui()
     with windows_modifiers_up(gui) if WINDOWS else x11_modifiers_up(gui):
         write_text(gui, text)

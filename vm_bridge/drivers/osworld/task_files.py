@@ -125,7 +125,7 @@ def validate_task_file(given: Mapping[str, Any]) -> TaskFile:
 
 
 def raise_unsupported(problems: Iterable[str]) -> None:
-    """Raises UnsupportedTask with all problems, if there are any."""
+    """Raises UnsupportedTask if there are problems. It names up to `MAX_REPORTED_NAMES`, and the number of the rest."""
     if found := tuple(dict.fromkeys(problems)):
         more = f"; and {len(found) - MAX_REPORTED_NAMES} more" if len(found) > MAX_REPORTED_NAMES else ""
         raise UnsupportedTask("; ".join(found[:MAX_REPORTED_NAMES]) + more)

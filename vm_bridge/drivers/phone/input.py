@@ -178,7 +178,7 @@ def key_arguments(keys: Sequence[str]) -> tuple[str, ...]:
 
 
 def find_package(name: str, packages: Sequence[str], names: Mapping[str, str]) -> str | None:
-    """The installed package with a name: its own, people's name for it, or a unique partial match."""
+    """The installed package with a name: its own, people's name for it, or the only one with such a part."""
     if name in packages:
         return name
     wanted = name.strip().casefold()

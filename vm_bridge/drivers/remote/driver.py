@@ -95,7 +95,7 @@ class RemoteDriver:
         suites: Mapping[str, Suite],
         command_log: Path | None = None,
     ) -> None:
-        """`journal` is a file that outlives this process, as the machine does."""
+        """`command_log` is a file that outlives this process, as the machine does."""
         self.inside, self.suites = inside, suites
         self.task: Task | None = None
         self.fence = 1

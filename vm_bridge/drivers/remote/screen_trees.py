@@ -34,7 +34,7 @@ def android_texts(tree: bytes) -> ScreenTexts:
 
 
 def linux_texts(tree: bytes) -> ScreenTexts:
-    """Window titles and the names of the elements, from AT-SPI's tree as OSWorld's server writes it.
+    """Window titles and the names of the shown elements, from AT-SPI's tree as OSWorld's server writes it.
 
     Raises:
         TransportError: it is no tree, or longer than `MAX_TREE_BYTES`.

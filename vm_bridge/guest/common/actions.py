@@ -46,7 +46,7 @@ def bounded_text(data: bytes) -> str:
 def play_gesture(
     inputs: list[dict[str, Any]], do: Callable[[dict[str, Any]], None], interrupt: threading.Event
 ) -> None:
-    """Play inputs in order; `hurry` removes the pauses."""
+    """Play inputs in order; `interrupt` removes the remaining pauses."""
     began = time.monotonic()
     for timed in inputs:
         left = began + timed["at_ms"] / 1000 - time.monotonic()

@@ -20,8 +20,8 @@ Action = dict[str, Any]
 
 
 class InputController:
-    """Executes pointer and key actions. `rest` waits until every program has processed its input, with a time limit in
-    seconds."""
+    """Executes pointer and key actions. `wait_processed` waits until every program has processed its input, with a time
+    limit in seconds."""
 
     keys: Mapping[str, tuple[str, ...]]
     """Keys that PyAutoGUI names differently, or presses wrongly."""
@@ -61,7 +61,7 @@ class InputController:
         raise NotImplementedError
 
     def _scroll_by(self, action: Action) -> None:
-        """Scroll by pixels, rounded to wheel notches."""
+        """Scroll by whole notches of the wheel."""
         self._move_pointer(action["point"])
         dx, dy = scroll_notches(action)
         with self._keys_down(action["keys"]):

@@ -57,7 +57,7 @@ class Settle:
 
 
 class LinuxDesktop:
-    """One desktop, driven by one thread. Other threads may call only `interrupt` and `frame`."""
+    """One desktop, driven by one thread. Other threads may call only `interrupt`, `cancel_frame_wait` and `frame`."""
 
     def __init__(
         self,

@@ -73,7 +73,7 @@ class XServer:
             raise DesktopStartError("the X server did not start")
 
     def end(self) -> None:
-        """Wait until it has ended and its display is free."""
+        """End it; returns when its display is free."""
         _end(self._process)
 
 
@@ -97,7 +97,7 @@ class WindowManager:
                     raise DesktopStartError("the window manager did not start")
 
     def end(self) -> None:
-        """Use instead of `wait`: returns when it has ended."""
+        """End it, instead of calling `wait`; returns when it has ended."""
         with self._watch:
             _end(self._process)
 

@@ -33,7 +33,7 @@ CHANGE_KINDS = {
 EVENT = struct.Struct("iIII")
 
 Change = dict[str, str]
-"""`name` of the entry (empty for the folder itself) and `change`: one of the values of `TOLD`."""
+"""`name` of the entry (empty for the folder itself) and `change`: one of the values of `CHANGE_KINDS`."""
 
 
 @dataclass

@@ -9,7 +9,7 @@ from vm_bridge.guest.common.wire import GREETING
 class SharedMemoryHostListener:
     """Sends each host the frame memory, so that a later host can continue where one ended.
 
-    `leash` is how long a sandbox outlives the last host (seconds).
+    `idle_seconds` is how long a sandbox outlives the last host (seconds).
     """
 
     def __init__(self, listener: socket.socket, memory: int, idle_seconds: float) -> None:

@@ -56,7 +56,7 @@ class LinuxMachineIO(MachineIO):
         """The text of the first terminal, or why it shows nothing. The first call starts it."""
         return self._terminals.text()
 
-    # # --- actions
+    # --- actions
 
     def _run_command(self, action: Action) -> ActionOutput:
         self._interrupt_flag.clear()  # the interrupted action is over

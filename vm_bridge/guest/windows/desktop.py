@@ -25,7 +25,7 @@ Answer = dict[str, Any]
 
 
 class WindowsDesktop:
-    """Driven by one thread; only `hurry`, `leave` and `frame` may be called from others."""
+    """Driven by one thread; other threads may call only `interrupt`, `cancel_frame_wait` and `frame`."""
 
     def __init__(self, picture: ScreenCapture, stream: ScreenCapture, machine_io: WindowsMachineIO) -> None:
         self._picture, self._stream, self._machine_io = picture, stream, machine_io

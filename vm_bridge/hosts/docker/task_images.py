@@ -96,7 +96,7 @@ class TaskImages:
             raise BuildFailed(f"it did not end in {plan.build_seconds:g} s" if late else str(error)) from error
 
     def _remove_layers(self, layer: str) -> None:
-        """Remove the layers of a failed build, except images with a name, which are in use."""
+        """Remove what a failed build made. A last layer with a name is another image, and stays."""
         with suppress(MachineGone):
             if layer and not self._engine.image_names(layer):
                 self._engine.remove_image(layer)

@@ -155,7 +155,7 @@ class OSWorldEvaluator:
         return Verdict(success=score == 1.0, score=score, reason=", ".join(each.func for each in file.evaluator.checks))
 
     async def end(self) -> None:
-        """Wait until no set-up or evaluation runs. Running ones raise MachineGone."""
+        """End running set-ups and evaluations, which raise MachineGone, and wait until none runs."""
         await self._ongoing.end()
 
     async def forget(self) -> None:

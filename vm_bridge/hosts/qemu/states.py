@@ -43,7 +43,8 @@ DISK_MIB = 192
 
 @dataclass(frozen=True)
 class PreparedMachine:
-    """All that a machine begins with. `states` is copied for each: it has WAITING, and the screen's size as a name."""
+    """All that a machine begins with. `states` is copied for each: it has `WAITING_STATE`, and one
+    named by the screen's size."""
 
     hardware: Hardware
     manifest: ImageManifest
