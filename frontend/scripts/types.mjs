@@ -101,7 +101,8 @@ function without(source, file) {
   const different = shared.filter((name) => fieldsOf(own.get(name)) !== fieldsOf(known.get(name)));
   if (different.length > 0) throw new Error(`two types have one name: ${different.join(", ")}`);
   const rest = [...own].filter(([name]) => !shared.includes(name)).map(([, block]) => block);
-  const used = shared.filter((name) => rest.some((block) => new RegExp(`\\b${name}\\b`).test(block)));
+  const code = rest.map((block) => block.replace(/\/\*[\s\S]*?\*\//g, "")).join("\n"); // a description may have the same word
+  const used = shared.filter((name) => new RegExp(`\\b${name}\\b`).test(code));
   const module = `"./${basename(file, ".ts")}"`;
   const head = source.slice(0, source.indexOf("\n") + 1);
   return [

@@ -35,7 +35,6 @@ import type {
   PressKeys,
   ReadFile,
   Release,
-  Reply,
   RightClick,
   RunCode,
   RunCommand,
