@@ -5,11 +5,11 @@ import subprocess
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from vm_bridge.guest.osworld import LOOPBACK, PORT
 from vm_bridge.guest.osworld.api import Call, GuestApi, Reply, json_reply
 from vm_bridge.guest.osworld.screenshots import screen_size, take_screenshot
 from vm_bridge.guest.osworld.windows import open_display
 
-LOOPBACK, PORT = "127.0.0.1", 5000
 MAX_BODY_BYTES = 300 * 2**20
 OPENER = "/image/bin/xdg-open"
 

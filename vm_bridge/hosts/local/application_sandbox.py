@@ -18,7 +18,7 @@ from vm_bridge.drivers.osworld.task_files import (
 )
 from vm_bridge.errors import MachineGone
 from vm_bridge.guest.common.relay import StreamPair
-from vm_bridge.guest.osworld.main import PORT
+from vm_bridge.guest.osworld import PORT
 from vm_bridge.hosts.local.prestarted_sandboxes import PrestartedSandboxes
 from vm_bridge.hosts.local.sandbox import LocalSandbox
 from vm_bridge.hosts.osworld.evaluator import OSWorldEvaluator

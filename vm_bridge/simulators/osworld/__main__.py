@@ -7,7 +7,8 @@ import threading
 import urllib.request
 from pathlib import Path
 
-from vm_bridge.guest.osworld.main import LOOPBACK, GuestServer
+from vm_bridge.guest.osworld import LOOPBACK
+from vm_bridge.guest.osworld.main import GuestServer
 from vm_bridge.simulators.osworld.desktop import Desktop
 from vm_bridge.simulators.osworld.packages import ensure_packages
 from vm_bridge.simulators.osworld.server import SimulatorApi
