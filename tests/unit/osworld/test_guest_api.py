@@ -15,7 +15,8 @@ from PIL import Image
 from Xlib.error import BadDrawable
 
 from vm_bridge.guest.osworld.api import Call, GuestApi, Reply
-from vm_bridge.guest.osworld.main import LOOPBACK, GuestServer
+from vm_bridge.guest.osworld import LOOPBACK
+from vm_bridge.guest.osworld.main import GuestServer
 from vm_bridge.guest.osworld.screenshots import encode_png
 
 PIXELS = bytes((10, 20, 30, 0)) * 5 + bytes((200, 100, 50, 0)) * 5
