@@ -14,8 +14,8 @@ import pytest
 from PIL import Image
 from Xlib.error import BadDrawable
 
-from vm_bridge.guest.osworld.api import Call, GuestApi, Reply
 from vm_bridge.guest.osworld import LOOPBACK
+from vm_bridge.guest.osworld.api import Call, GuestApi, Reply
 from vm_bridge.guest.osworld.main import GuestServer
 from vm_bridge.guest.osworld.screenshots import encode_png
 
