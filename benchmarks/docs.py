@@ -21,7 +21,7 @@ from annotation_app.operations.documents.sentences import long_share
 from annotation_app.operations.runtime.stack import ROOT
 from benchmarks.parts.docs.messages import retired_words, untranslated_messages
 from benchmarks.parts.docs.shell_blocks import read_list, run_block, shell_blocks, sort_blocks
-from benchmarks.parts.figures import print_figures, print_progress
+from benchmarks.parts.figures import print_figures, print_findings, print_progress
 from benchmarks.tutorial import PAGES
 
 DOCS = ROOT / "docs"
@@ -47,13 +47,15 @@ def measure(*, run: bool) -> dict[str, Any]:
     pages = read_pages(ROOT)
     prose = {page: text for page, text in pages.items() if page.startswith("docs/")}
     broken = missing_links(ROOT, pages)
-    _list("broken links", broken)
+    print_findings("broken links", broken)
     objects = listed_objects(ROOT)
-    _list("incomplete docstrings", [f"{one.path}:{one.line} {one.name}: {one.gaps}" for one in objects if one.gaps])
+    print_findings(
+        "incomplete docstrings", [f"{one.path}:{one.line} {one.name}: {one.gaps}" for one in objects if one.gaps]
+    )
     untranslated = untranslated_messages(ROOT)
-    _list("untranslated messages", untranslated)
+    print_findings("untranslated messages", untranslated)
     retired = [*retired_words(ROOT, prose), *(f"{one.path}:{one.line} {one.word}" for one in glossary.violations(ROOT))]
-    _list("retired words", retired)
+    print_findings("retired words", retired)
     tried = tried_how_tos(HOW_TO_INDEX)
     return {
         "pages": len(prose),
@@ -99,8 +101,10 @@ def _shell_figures(prose: Mapping[str, str], *, run: bool) -> dict[str, Any]:
         print_progress(f"{block.page}: {block.first_line}")
         if wrong := run_block(block, ROOT):
             failed.append(f"{block.page}: {block.first_line}: {wrong}")
-    _list("shell blocks that failed", failed)
-    _list("shell blocks without a reason", [f"{one.page}: {one.first_line}" for one, why in found.not_run if not why])
+    print_findings("shell blocks that failed", failed)
+    print_findings(
+        "shell blocks without a reason", [f"{one.page}: {one.first_line}" for one, why in found.not_run if not why]
+    )
     reasons: dict[str, int] = {}
     for _, why in found.not_run:
         reasons[why] = reasons.get(why, 0) + 1
@@ -121,13 +125,13 @@ def _map_figures(prose: Mapping[str, str]) -> dict[str, Any]:
         records = {file.name: file.read_text() for file in RECORDS.glob("*.md") if file.name != INDEX}
         former = read_map((RECORDS / MAP).read_text())
         faults = record_faults(records, former)
-        _list("faults of the map of records", faults)
+        print_findings("faults of the map of records", faults)
         figures |= {"records": len(former.records), "records_mapped": len(former.records) - len(faults)}
         figures["adr"] = len(records)
     if PAGES_MAP.exists():
         pages_map = parse_pages_map(PAGES_MAP.read_text())
         present = {page.removeprefix("docs/"): text for page, text in prose.items()}
-        _list("headings that are nowhere", missing_targets(pages_map, present))
+        print_findings("headings that are nowhere", missing_targets(pages_map, present))
         figures |= {"earlier_pages": len(pages_map.pages), "pages_mapped": mapped_pages(pages_map, present)}
     return figures
 
@@ -142,12 +146,6 @@ def tried_how_tos(file: Path) -> dict[str, str]:
     rows = (line for line in file.read_text().splitlines() if TRIED.match(line))
     cells = ([cell.strip() for cell in line.strip("|").split("|")] for line in rows)
     return {first.partition("](")[0].removeprefix("["): minutes for first, minutes, *_ in cells}
-
-
-def _list(title: str, findings: list[str]) -> None:
-    print_progress(f"{title}: {len(findings)}")
-    for finding in findings:
-        print_progress(f"  {finding}")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from typing import Any
 
 from annotation_app.operations import glossary
 from annotation_app.operations.runtime.stack import ROOT
-from benchmarks.parts.figures import print_figures, print_progress
+from benchmarks.parts.figures import print_figures, print_findings
 from benchmarks.parts.house.duplicates import duplicate_runs
 from benchmarks.parts.house.structure import (
     contract_exceptions,
@@ -36,18 +36,18 @@ def measure() -> dict[str, Any]:
     """Every figure; what stands behind each is listed on the way."""
     terms = glossary.load(ROOT)
     violations = glossary.violations(ROOT)
-    _list("retired terms", [f"{v.path}:{v.line} {v.identifier} ({v.word})" for v in violations])
+    print_findings("retired terms", [f"{v.path}:{v.line} {v.identifier} ({v.word})" for v in violations])
     cycles = import_cycles()
-    _list("import cycles", [" <-> ".join(cycle) for cycle in cycles])
+    print_findings("import cycles", [" <-> ".join(cycle) for cycle in cycles])
     packages = large_packages(ROOT, LARGE_PACKAGE)
     lines = line_counts(ROOT)
     product = {path: count for path, count in lines.items() if path in product_files(ROOT)}
     long = [f"{path} {count}" for path, count in lines.items() if count > LONG_FILE]
-    _list("files over 400 lines", long)
+    print_findings("files over 400 lines", long)
     unused = unused_public_names(ROOT)
-    _list("unused public names", unused)
+    print_findings("unused public names", unused)
     runs = duplicate_runs(ROOT)
-    _list("duplicate runs", [str(run) for run in runs])
+    print_findings("duplicate runs", [str(run) for run in runs])
     return {
         "retired_terms_listed": sum(len(term.retired) for term in terms),
         "retired_terms": len(violations),
@@ -60,12 +60,6 @@ def measure() -> dict[str, Any]:
         "unused_public_names": len(unused),
         "duplicate_runs": len(runs),
     }
-
-
-def _list(title: str, findings: list[str]) -> None:
-    print_progress(f"{title}: {len(findings)}")
-    for finding in findings:
-        print_progress(f"  {finding}")
 
 
 if __name__ == "__main__":

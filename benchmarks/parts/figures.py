@@ -201,6 +201,13 @@ def describe_machine() -> dict[str, object]:
     }
 
 
+def print_findings(title: str, findings: Sequence[str]) -> None:
+    """Print how many findings there are, and each of them, on standard error."""
+    print_progress(f"{title}: {len(findings)}")
+    for finding in findings:
+        print_progress(f"  {finding}")
+
+
 def print_progress(text: str) -> None:
     """A progress line; the last line of standard output is kept for the figures."""
     print(f"▸ {text}", file=sys.stderr, flush=True)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
-from .clocks import MS, now_ns
+from .clocks import MS, SECOND, now_ns
 from .errors import RecorderError
 from .events import Event
 
@@ -21,9 +21,8 @@ TRIES = 3
 """Maximum queries for one element: a program may be busy with the press itself."""
 LATEST_NS = 300 * MS
 """An element that arrives later than this after the press is not stored: it may be a different element by then."""
-FOCUS_SECONDS = 0.05
-"""Interval between two checks of the focus."""
 FOCUS_NS = 50 * MS
+"""Interval between two checks of the focus."""
 MAX_WAITING = 20
 MAX_INSERTIONS = 1_000
 TITLED = frozenset({"window", "dialog", "titlebar", "pane", "application", "alert"})
@@ -120,7 +119,7 @@ class ElementWatcher:
 
     def _work(self, finder: ElementFinder) -> None:
         try:
-            wanted = self._wanted.get(timeout=FOCUS_SECONDS)
+            wanted = self._wanted.get(timeout=FOCUS_NS / SECOND)
         except queue.Empty:
             wanted = None
         if wanted is not None:
