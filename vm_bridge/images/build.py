@@ -35,6 +35,9 @@ KEEP_FILE = ".keep"
 """Stands in the repository for a folder without files, and is left out of images."""
 FOLDERS = ("home", "etc", "tools")
 """What every image has, empty or not."""
+HOME_TIME = 1_767_225_600
+"""Modification time of every file of an image's home folder: the start of 2026 in UTC, in seconds. The desktop orders
+its icons by time and then by name, so the times of a checkout must not decide."""
 
 
 def prepare_image(name: str, data: Path, installed: Path | None = None) -> Path:
@@ -75,6 +78,8 @@ def _make(name: str, folder: Path) -> None:
     shutil.copytree(IMAGES / name, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(KEEP_FILE))
     for needed in FOLDERS:
         (folder / needed).mkdir(exist_ok=True)
+    for path in (folder / "home").rglob("*"):
+        os.utime(path, (HOME_TIME, HOME_TIME), follow_symlinks=False)
     site = folder / "site"
     for source in _sources(name):
         target = site / "vm_bridge" / source

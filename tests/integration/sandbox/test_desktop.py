@@ -4,8 +4,10 @@ import asyncio
 import itertools
 import os
 import signal
+import time
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -55,6 +57,10 @@ async def do(machine: Machine, action: Action, *, settle: bool = True) -> Transi
 async def picture(machine: Machine, seen: Observation) -> bytes:
     assert seen.screenshot is not None
     return await machine.blob(seen.screenshot)
+
+
+def second_has_passed(second: int) -> bool:
+    return int(time.time()) > second
 
 
 def children(pid: int) -> list[int]:
@@ -239,6 +245,19 @@ async def test_a_reset_gives_the_first_state(desktop: LocalSandbox, machine: Mac
     assert not any(alive(pid) for pid in old)
     again = await desktop.bind(2).observe(settle=True)
     assert again.screenshot == first.screenshot
+
+
+async def test_icons_lie_in_one_order_however_long_a_task_took_to_write_its_files(
+    desktop: LocalSandbox, machine: Machine
+) -> None:
+    pictures = []
+    for fence, names in ((1, ("old-draft", "draft")), (2, ("draft", "old-draft"))):
+        for name in names:
+            await desktop.environment(fence).write(f"Desktop/{name}.txt", "text\n")
+            await eventually(partial(second_has_passed, int(time.time())))
+        pictures.append((await desktop.bind(fence).observe(settle=True)).screenshot)
+        await desktop.reset()
+    assert pictures[0] == pictures[1]
 
 
 async def test_resets_at_once_leave_one_desktop(desktop: LocalSandbox, machine: Machine) -> None:

@@ -31,6 +31,15 @@ def test_an_image_that_was_prepared_ahead_is_taken(tmp_path: Path, steps: list[t
     assert not data.exists()
 
 
+def test_the_files_of_its_home_have_one_time_whatever_the_checkout_gave_them(
+    tmp_path: Path, steps: list[tuple[str, ...]]
+) -> None:
+    home = prepare_image("desktop", tmp_path) / "home"
+    times = {path.stat().st_mtime for path in home.rglob("*")}
+    assert times == {build.HOME_TIME}
+    assert len(list((home / "Desktop").iterdir())) >= 5
+
+
 def test_one_of_other_sources_is_not(tmp_path: Path, steps: list[tuple[str, ...]]) -> None:
     ahead, data = tmp_path / "ahead", tmp_path / "data"
     made = prepare_image("terminal", ahead)

@@ -1,5 +1,6 @@
 """Tools for suites inside a Linux guest: set up and verify a task, in addition to actions."""
 
+import os
 import select
 import time
 from collections.abc import Callable
@@ -50,6 +51,9 @@ def _window_titles(server: display.Display) -> list[str]:
 
 
 Message = dict[str, Any]
+STARTED = int(time.time())
+"""Modification time of every file that a suite writes. The desktop orders its icons by time, so files of one task
+written across the change of a second would lie elsewhere in each attempt."""
 
 
 def run(call: Message) -> Message:
@@ -70,8 +74,8 @@ def read(call: Message) -> Message:
 
 
 def write(call: Message) -> Message:
-    """Writes a file, or says why not."""
-    return _failure_message(lambda arguments: files.write_file(arguments, files), call)
+    """Writes a file with the time `STARTED`, or says why not."""
+    return _failure_message(_write_dated, call)
 
 
 def start(call: Message) -> Message:
@@ -96,6 +100,11 @@ TOOLS: dict[str, Callable[[Message], Message]] = {
     "end_processes": _processes.end,
 }
 """Every tool by its name."""
+
+
+def _write_dated(call: Message) -> None:
+    files.write_file(call, files)
+    os.utime(files.resolve_path(call["path"]), (STARTED, STARTED))
 
 
 def _failure_message(act: Callable[[Message], Any], call: Message) -> Message:
