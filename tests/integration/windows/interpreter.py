@@ -17,7 +17,9 @@ FOLDER = Path(".data/windows-python")
 VERSION = (3, 11)
 LIBRARY = "panda3d==1.10.16"
 NATIVE = "pillow==13.0.0"
-PURE = ("pyautogui==0.9.54", "pyperclip==1.11.0")
+PURE = ("pyautogui==0.9.54", "pyperclip==1.11.0", "pyte==0.8.2", "wcwidth==0.9.4")
+PACKAGES_FILE = "packages.txt"
+"""Of what it was made: an interpreter of other packages is made anew."""
 COMPILER = "x86_64-w64-mingw32-gcc"
 INSTALL_SECONDS = 600.0
 LEFT_OUT = ("test", "idlelib", "lib2to3", "tkinter", "ensurepip", "site-packages", "dist-packages", "lib-dynload")
@@ -32,9 +34,9 @@ int wmain(int argc, wchar_t **argv) {
 
 
 def interpreter() -> Path | None:
-    """Its `python.exe`, where it was made."""
-    program = (FOLDER / "python.exe").resolve()
-    return program if program.exists() else None
+    """Its `python.exe`, where it was made of the present packages."""
+    made_of = FOLDER / PACKAGES_FILE
+    return (FOLDER / "python.exe").resolve() if made_of.exists() and made_of.read_text() == _packages() else None
 
 
 def make() -> None:
@@ -68,6 +70,11 @@ def _make(folder: Path) -> None:
     source = folder / "python.c"
     source.write_text(PROGRAM)
     subprocess.run((COMPILER, "-municode", "-O1", "-s", "-o", str(folder / "python.exe"), str(source)), check=True)
+    (folder / PACKAGES_FILE).write_text(_packages())
+
+
+def _packages() -> str:
+    return "\n".join((LIBRARY, NATIVE, *PURE))
 
 
 def _libraries(archive: zipfile.ZipFile, folder: Path) -> None:

@@ -11,6 +11,7 @@ from PIL import Image
 
 from protocol.actions.types import (
     Action,
+    CallTool,
     Click,
     DoubleClick,
     DownloadFile,
@@ -24,6 +25,7 @@ from protocol.actions.types import (
     ReadFile,
     RunCommand,
     SetClipboard,
+    TypeTerminal,
     TypeText,
     UploadFile,
     Wait,
@@ -208,10 +210,39 @@ async def test_what_it_cannot_be_given_is_refused(machine: Machine) -> None:
             await machine.prepare(Task(id="task-1", instruction="x", parameters=wanted))
     assert await action_output(machine, ReadFile(path="kept.txt")) == "kept"
     with pytest.raises(UnsupportedAction):
-        _ = machine.terminals
-    with pytest.raises(InvalidAction):
-        async with machine.files.watch("."):
-            pass
+        await machine.perform(next(commands), CallTool(name="nobody.nothing"))
+
+
+async def test_a_terminal_runs_programs_and_ends_with_its_shell(machine: Machine) -> None:
+    shown = str(await action_output(machine, TypeTerminal(text="set X=42\n", session="work")))
+    assert ">" in shown
+    assert "[42]" in str(await action_output(machine, TypeTerminal(text="echo [%X%]\n", session="work")))
+    await machine.terminals.resize("work", columns=60, rows=20)
+    (state,) = await machine.terminals.list()
+    assert (state.columns, state.rows, state.running) == (60, 20, True)
+    ended = str(await action_output(machine, TypeTerminal(text="exit 3\n", session="work")))
+    assert "[the shell ended with status 3]" in ended
+    assert ">" in str(await action_output(machine, TypeTerminal(text="", session="work")))
+
+
+async def test_ctrl_c_interrupts_what_runs_in_a_terminal(machine: Machine, provided: Provided) -> None:
+    await action_output(machine, TypeTerminal(text="ping -n 600 127.0.0.1\n"))
+    assert "ping" in provided.programs()
+    await action_output(machine, TypeTerminal(text="\x03"))
+    assert "[back]" in str(await action_output(machine, TypeTerminal(text="echo [back]\n")))
+    assert "ping" not in provided.programs()
+
+
+async def test_a_closed_terminal_ends_its_programs(machine: Machine, provided: Provided) -> None:
+    await action_output(machine, TypeTerminal(text="ping -n 600 127.0.0.1\n"))
+    await machine.terminals.close("main")
+    assert "ping" not in provided.programs()
+    assert await machine.terminals.list() == ()
+
+
+async def test_windows_are_named(machine: Machine) -> None:
+    await notepad(machine)
+    assert any("Notepad" in title for title in (await machine.screen_texts()).titles)
 
 
 async def test_a_machine_put_back_has_nothing_of_the_lease_before(

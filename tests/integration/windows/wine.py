@@ -29,6 +29,8 @@ PLACES = ("/usr/lib/wine", "/usr/lib/x86_64-linux-gnu/wine")
 """Where Debian has Wine's own programs."""
 PREFIX, MACHINE, PROGRAM, AGENT = "wine", "machine.json", "pilothouse.pyz", "agent.log"
 LISTENING = "listening"
+TERMINAL = "cmd /d /c cmd <CON >CON 2>CON"
+"""Wine gives a program on a pseudo console no standard handles; Windows does."""
 POLL = 0.05
 START_SECONDS, WINE_SECONDS = 120.0, 120.0
 STILL_CARET = '[HKEY_CURRENT_USER\\Control Panel\\Desktop]\n"CursorBlinkRate"="-1"\n'
@@ -101,7 +103,7 @@ def reset_guest(folder: Path, address: str) -> None:
         if entry.name != "AppData":
             entry.unlink() if not entry.is_dir() or entry.is_symlink() else shutil.rmtree(entry)
     host, _, port = address.rpartition(":")
-    words = ("--listen", host, "--port", port, "--shell", "cmd", "--log", f"Z:{folder / AGENT}")
+    words = ("--listen", host, "--port", port, "--shell", "cmd", "--terminal", TERMINAL, "--log", f"Z:{folder / AGENT}")
     argv = (*_wine64(), str(interpreter()), str(folder / PROGRAM), *words)
     log = folder / AGENT
     log.unlink(missing_ok=True)
