@@ -1,5 +1,5 @@
 """CPython for Windows, put together from what a package index and Debian have, for Wine:
-`python -m tests.integration.windows.interpreter`.
+`python -m tests.integration.windows.interpreter`; with `--if-missing` one that is there stays.
 
 panda3d's wheel brings CPython's library and extensions; their Python half is that of this interpreter, which must be of
 the same version; the program that calls the library is compiled here.
@@ -95,4 +95,5 @@ def _pip(*words: str) -> None:
 
 
 if __name__ == "__main__":
-    make()
+    if "--if-missing" not in sys.argv or interpreter() is None:
+        make()
