@@ -26,6 +26,7 @@ TASK_NAME = "Pilothouse"
 TASK_NAMESPACE = "http://schemas.microsoft.com/windows/2004/02/mit/task"
 READY, FAILED, PREFIX = "ready", "failed", "pilothouse"
 """Words on the serial line: the prefix, then a step's name, `ready`, or `failed` and the step's name."""
+CHECK = "if not %errorlevel%==0 goto failed"
 CURRENT_USER_VALUES = (
     (r"HKCU\Control Panel\Desktop", "CursorBlinkRate", "REG_SZ", "-1"),
     (r"HKCU\Control Panel\Desktop", "ScreenSaveActive", "REG_SZ", "0"),
@@ -137,29 +138,25 @@ def task_definition() -> bytes:
 def setup_script(settings: ImageSettings) -> bytes:
     """The script that the first logon runs. It says each step on the serial line and stops at the first that fails."""
     archive = rf"%~d0\{MEDIUM_FOLDER}\{FILES_ARCHIVE}"
-    steps = [
-        ("folder", f"if not exist {FOLDER} mkdir {FOLDER}"),
-        ("files", f"tar -xf {archive} -C {FOLDER}"),
-        ("rights", f"icacls {FOLDER} /inheritance:r /grant *S-1-5-32-544:(OI)(CI)F *S-1-5-18:(OI)(CI)F /q"),
-        ("python", rf'{FOLDER}\python\python.exe -c "import pyautogui, PIL, pyperclip, pyte"'),
-        (
-            "firewall",
-            "netsh advfirewall firewall add rule name=Pilothouse dir=in action=allow protocol=TCP"
-            f" localport={AGENT_PORT}",
-        ),
-        ("task", rf"schtasks /create /tn {TASK_NAME} /xml {FOLDER}\task.xml /f"),
-        ("power", "powercfg /change monitor-timeout-ac 0 && powercfg /change standby-timeout-ac 0 && powercfg /h off"),
-        ("logon", " && ".join(_registry(*value) for value in _logon_values(settings))),
-        ("user", " && ".join(_registry(*value) for value in CURRENT_USER_VALUES)),
-    ]
-    lines = ["@echo off", "mode COM1: baud=115200 parity=n data=8 stop=1 >nul", f">COM1 echo {PREFIX} begin"]
-    for name, command in steps:
-        lines += [
-            f"{command} >nul 2>&1" if "&&" not in command else f"({command}) >nul 2>&1",
-            f"if errorlevel 1 (>COM1 echo {PREFIX} {FAILED} {name} & exit /b 1)",
-            f">COM1 echo {PREFIX} {name}",
-        ]
-    lines += [f">COM1 echo {PREFIX} {READY}", "shutdown /s /t 5 /f"]
+    rule = f"name=Pilothouse dir=in action=allow protocol=TCP localport={AGENT_PORT}"
+    steps: dict[str, list[str]] = {
+        "files": [f"tar -xf {archive} -C {FOLDER}"],
+        "rights": [f'icacls {FOLDER} /inheritance:r /grant "*S-1-5-32-544:(OI)(CI)F" "*S-1-5-18:(OI)(CI)F" /q'],
+        "python": [rf'{FOLDER}\python\python.exe -c "import pyautogui, PIL, pyperclip, pyte"'],
+        "firewall": [f"netsh advfirewall firewall add rule {rule}"],
+        "task": [rf"schtasks /create /tn {TASK_NAME} /xml {FOLDER}\task.xml /f"],
+        "power": ["powercfg /change monitor-timeout-ac 0", "powercfg /change standby-timeout-ac 0"],
+        "logon": [_registry(*value) for value in _logon_values(settings)],
+        "user": [_registry(*value) for value in CURRENT_USER_VALUES],
+    }
+    lines = ["@echo off", "mode COM1: baud=115200 parity=n data=8 stop=1 >nul", f"echo {PREFIX} begin>COM1"]
+    lines += [f"mkdir {FOLDER} >nul 2>&1"]  # it may be there
+    for name, commands in steps.items():
+        lines += [f"set STEP={name}"]
+        lines += [line for command in commands for line in (f"{command} >nul 2>&1", CHECK)]
+        lines += [f"echo {PREFIX} %STEP%>COM1"]
+    lines += [f"echo {PREFIX} {READY}>COM1", "shutdown /s /t 5 /f", "exit /b 0"]
+    lines += [":failed", f"echo {PREFIX} {FAILED} %STEP%>COM1", "exit /b 1"]
     return "".join(f"{line}\r\n" for line in lines).encode()
 
 

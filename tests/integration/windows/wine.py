@@ -104,7 +104,7 @@ def reset_guest(folder: Path, address: str) -> None:
             entry.unlink() if not entry.is_dir() or entry.is_symlink() else shutil.rmtree(entry)
     host, _, port = address.rpartition(":")
     words = ("--listen", host, "--port", port, "--shell", "cmd", "--terminal", TERMINAL, "--log", f"Z:{folder / AGENT}")
-    argv = (*_wine64(), str(interpreter()), str(folder / PROGRAM), *words)
+    argv = (*wine64_command(), str(interpreter()), str(folder / PROGRAM), *words)
     log = folder / AGENT
     log.unlink(missing_ok=True)
     process = None
@@ -145,7 +145,7 @@ def _screen() -> Iterator[str]:
 
 
 def _wine(environment: Mapping[str, str], *words: str) -> None:
-    argv = (*_wine64(), *words)
+    argv = (*wine64_command(), *words)
     subprocess.run(
         argv, env=environment, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, check=True, timeout=WINE_SECONDS
     )
@@ -159,7 +159,7 @@ def _end(environment: Mapping[str, str]) -> None:
         subprocess.run((server, word), env=environment, timeout=WINE_SECONDS)
 
 
-def _wine64() -> tuple[str, ...]:
+def wine64_command() -> tuple[str, ...]:
     program = _program("wine64")
     assert program is not None
     return (program,)

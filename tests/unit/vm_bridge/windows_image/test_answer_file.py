@@ -2,6 +2,7 @@
 
 import zipfile
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -121,15 +122,18 @@ def test_a_product_key_is_given_where_there_is_one() -> None:
 
 def test_the_script_tells_each_step_and_stops_at_the_first_that_fails() -> None:
     lines = setup_script(SETTINGS).decode().split("\r\n")
-    steps = [line.removeprefix(">COM1 echo pilothouse ") for line in lines if line.startswith(">COM1")]
-    assert steps == [
-        *("begin", "folder", "files", "rights", "python", "firewall", "task", "power", "logon", "user", "ready")
+    assert [line.removeprefix("set STEP=") for line in lines if line.startswith("set ")] == [
+        *("files", "rights", "python", "firewall", "task", "power", "logon", "user")
     ]
-    failures = [line for line in lines if line.startswith("if errorlevel 1 ")]
-    assert [line.split()[7] for line in failures] == steps[1:-1]
-    assert lines[-2].startswith("shutdown /s")
+    commands = [line for line, after in pairwise(lines) if after == "if not %errorlevel%==0 goto failed"]
+    assert all(line.endswith(" >nul 2>&1") for line in commands)
+    assert len(commands) == 15
+    assert lines[lines.index(":failed") + 1] == "echo pilothouse failed %STEP%>COM1"
+    assert lines.index("echo pilothouse ready>COM1") > lines.index(commands[-1])
     assert r'python.exe -c "import pyautogui, PIL, pyperclip, pyte" >nul' in "\n".join(lines)
     assert "localport=8015" in "\n".join(lines)
+    for path in (r"C:\pilothouse", "secret", SETTINGS.secret):
+        assert (path in "\n".join(lines)) is (path == r"C:\pilothouse")
 
 
 def test_the_task_starts_the_agent_in_the_session_with_all_rights_and_without_end() -> None:
