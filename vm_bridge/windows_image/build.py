@@ -18,9 +18,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from vm_bridge.drivers.computer.guest_link import GuestLink
 from vm_bridge.errors import MachineGone
 from vm_bridge.guest.windows.pack import sources
+from vm_bridge.windows_image.agent import AgentCheck
 from vm_bridge.windows_image.answer_file import answer_file
 from vm_bridge.windows_image.errors import ImageError
 from vm_bridge.windows_image.guest_files import (
@@ -57,7 +57,6 @@ NEEDED_BYTES = 24 * 2**30
 POLL_SECONDS, PROGRESS_SECONDS = 2.0, 60.0
 BOOT_SECONDS = 900.0
 """Longest from the start of a made disk to its agent's answer."""
-DIAL_SECONDS = 10.0
 SHUTDOWN_SECONDS = 300.0
 MEDIUM_FILE, STATE_FILE, SCREENSHOT_FILE = "answers.iso", "state.json", "screen.png"
 FORMAT = 1
@@ -248,7 +247,7 @@ async def _verify(settings: ImageSettings, folder: Path) -> None:
     try:
         async with run_machine(hardware, folder) as machine:
             try:
-                await reach_agent(hardware.port, settings, machine)
+                await _reach_agent(AgentCheck(hardware.port, settings.secret, settings.screen), machine)
             except ImageError as error:
                 await _fail(machine, folder, error.code, str(error))
             await machine.shut_down(SHUTDOWN_SECONDS)
@@ -258,34 +257,13 @@ async def _verify(settings: ImageSettings, folder: Path) -> None:
         overlay.unlink(missing_ok=True)
 
 
-async def reach_agent(port: int, settings: ImageSettings, machine: VirtualMachine) -> None:
-    """Wait for an agent that knows the secret and has the screen. Raises ImageError."""
+async def _reach_agent(check: AgentCheck, machine: VirtualMachine) -> None:
+    """Raises ImageError."""
     ends = time.monotonic() + BOOT_SECONDS
-    while True:
-        problem = await _try_agent(port, settings)
-        if problem is None:
-            return
+    while (problem := await check.problem()) is not None:
         if machine.ended or time.monotonic() > ends:
             raise ImageError("agent_not_reached", problem)
         await machine.wait(POLL_SECONDS)
-
-
-async def _try_agent(port: int, settings: ImageSettings) -> str | None:
-    """Why the agent is not as it should be; None if it is."""
-    try:
-        link = await GuestLink.dial("127.0.0.1", port, settings.secret, timeout=DIAL_SECONDS)
-    except MachineGone as error:
-        return str(error)
-    try:
-        state = await link.ready(DIAL_SECONDS)
-    except MachineGone as error:
-        return str(error)
-    finally:
-        link.close()
-    wanted = settings.screen.width, settings.screen.height
-    if (state.width, state.height) != wanted:
-        return f"its screen is {state.width}x{state.height}, not {wanted[0]}x{wanted[1]}"
-    return None
 
 
 def _hardware(settings: ImageSettings, disk: Path) -> Hardware:

@@ -15,6 +15,8 @@ Code = Literal[
     "install_timed_out",
     "agent_not_reached",
     "image_exists",
+    "image_missing",
+    "start_failed",
 ]
 
 

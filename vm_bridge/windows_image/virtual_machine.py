@@ -19,6 +19,7 @@ from vm_bridge.windows_image.guest_files import PREFIX
 from vm_bridge.windows_image.settings import AGENT_PORT, Screen
 
 KVM = Path("/dev/kvm")
+CONTROL_SOCKET, SERIAL_LOG = "qmp.sock", "serial.log"
 CONTROL_SECONDS, CONTROL_POLL_SECONDS = 30.0, 0.05
 STOP_SECONDS = 20.0
 SERIAL_BYTES = 64 * 1024
@@ -39,8 +40,8 @@ class Hardware:
     port: int = 0
     """The loopback's port that leads to the agent; without one there is no network at all."""
 
-    def command(self, folder: Path) -> list[str]:
-        """The command line. Sockets and the serial line's file are in `folder`."""
+    def command(self, control: Path, serial: Path) -> list[str]:
+        """The command line, with the control socket and the file of the serial line."""
         machine = ("-machine", "q35", "-accel", "kvm", "-cpu", "host") if self.accelerated else ("-machine", "q35")
         network = f"user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:{AGENT_PORT}" if self.port else ""
         words = [self.qemu, *machine, "-smp", str(self.cores), "-m", f"{self.memory_mib}M", "-rtc", "base=localtime"]
@@ -54,8 +55,8 @@ class Hardware:
             words += ["-device", f"ide-cd,drive=medium{number},bus=ide.{number}{boot}"]
         if network:
             words += ["-netdev", network, "-device", "e1000e,netdev=net"]
-        words += ["-serial", f"file:{_escaped(folder / 'serial.log')}"]
-        words += ["-qmp", f"unix:{_escaped(folder / 'qmp.sock')},server=on,wait=off"]
+        words += ["-serial", f"file:{_escaped(serial)}"]
+        words += ["-qmp", f"unix:{_escaped(control)},server=on,wait=off"]
         return words
 
 
@@ -72,7 +73,7 @@ class VirtualMachine:
 
     def serial_lines(self) -> list[str]:
         """What our script inside said, without the prefix; firmware may write there too."""
-        path = self._folder / "serial.log"
+        path = self._folder / SERIAL_LOG
         if not path.exists():
             return []
         lines = path.read_bytes()[-SERIAL_BYTES:].decode("ascii", "replace").splitlines()
@@ -116,12 +117,17 @@ async def run_machine(hardware: Hardware, folder: Path) -> AsyncIterator[Virtual
 
 async def _start(hardware: Hardware, folder: Path) -> VirtualMachine:
     """Raises ImageError, MachineGone."""
-    for name in ("serial.log", "qmp.sock"):
-        (folder / name).unlink(missing_ok=True)
+    control, serial = folder / CONTROL_SOCKET, folder / SERIAL_LOG
+    control.unlink(missing_ok=True)
+    serial.unlink(missing_ok=True)
     with (folder / "qemu.log").open("wb") as log:
         try:
             process = await asyncio.create_subprocess_exec(
-                *hardware.command(folder), stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log, process_group=0
+                *hardware.command(control, serial),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                process_group=0,
             )
         except FileNotFoundError as error:
             raise ImageError("no_program", f"{hardware.qemu} is not installed; install qemu-system-x86") from error
@@ -166,7 +172,7 @@ async def _connect(process: asyncio.subprocess.Process, folder: Path) -> QmpClie
     ends = time.monotonic() + CONTROL_SECONDS
     while True:
         try:
-            return await QmpClient.connect(folder / "qmp.sock")
+            return await QmpClient.connect(folder / CONTROL_SOCKET)
         except MachineGone:
             if process.returncode is not None:
                 said = _read_end(folder / "qemu.log")

@@ -238,7 +238,7 @@ def test_two_runs_make_no_image_at_one_time(settings: ImageSettings) -> None:
 def test_the_machine_has_two_media_for_the_installation_and_no_network(tmp_path: Path) -> None:
     media = (tmp_path / "windows,11.iso", tmp_path / "answers.iso")
     hardware = Hardware("qemu", tmp_path / "disk.qcow2", SCREEN, 4096, 2, media=media)
-    line = " ".join(hardware.command(tmp_path))
+    line = " ".join(hardware.command(tmp_path / "qmp.sock", tmp_path / "serial.log"))
     assert "windows,,11.iso" in line
     assert "ide-cd,drive=medium1,bus=ide.1,bootindex=2" in line
     assert "ide-hd,drive=disk,bus=ide.0,bootindex=1" in line
@@ -249,6 +249,6 @@ def test_the_machine_has_two_media_for_the_installation_and_no_network(tmp_path:
 
 def test_a_made_machine_has_one_port_of_the_loopback_and_nothing_else(tmp_path: Path) -> None:
     hardware = Hardware("qemu", tmp_path / "disk.qcow2", SCREEN, 4096, 2, port=5101)
-    line = " ".join(hardware.command(tmp_path))
+    line = " ".join(hardware.command(tmp_path / "qmp.sock", tmp_path / "serial.log"))
     assert "user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:5101-:8015" in line
     assert "ide-cd" not in line
