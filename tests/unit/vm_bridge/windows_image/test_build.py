@@ -16,8 +16,10 @@ from vm_bridge.guest.common.machine_io import MachineIO
 from vm_bridge.guest.common.server import Message, Server
 from vm_bridge.guest.windows.host_listener import SecretHostListener
 from vm_bridge.windows_image import build, virtual_machine
+from vm_bridge.windows_image.__main__ import main
 from vm_bridge.windows_image.build import make_image
 from vm_bridge.windows_image.errors import ImageError
+from vm_bridge.windows_image.machines import MadeImage, bridge_settings
 from vm_bridge.windows_image.settings import DISK_FILE, MANIFEST_FILE, SECRET_FILE, ImageSettings, Screen
 from vm_bridge.windows_image.virtual_machine import Hardware
 
@@ -252,3 +254,31 @@ def test_a_made_machine_has_one_port_of_the_loopback_and_nothing_else(tmp_path: 
     line = " ".join(hardware.command(tmp_path / "qmp.sock", tmp_path / "serial.log"))
     assert "user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:5101-:8015" in line
     assert "ide-cd" not in line
+
+
+def test_the_bridge_is_told_where_the_machines_are_and_how_they_are_put_back(tmp_path: Path) -> None:
+    image = MadeImage(tmp_path, {}, "s" * 64)
+    assert bridge_settings(image, (5101, 5102)) == [
+        "PILOTHOUSE_WINDOWS=127.0.0.1:5101,127.0.0.1:5102",
+        f"PILOTHOUSE_WINDOWS_SECRET={'s' * 64}",
+        f"PILOTHOUSE_WINDOWS_REVERT=python -m vm_bridge.hosts.qemu_revert {tmp_path}/machines",
+    ]
+
+
+@pytest.mark.parametrize("command", ["start", "stop"])
+def test_a_folder_that_is_no_image_is_named(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, str(tmp_path), "--ports", "5101"]) == 1
+    assert capsys.readouterr().err.startswith("image_missing: ")
+
+
+def test_the_command_line_ends_with_a_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [
+        "--iso",
+        str(tmp_path / "none.iso"),
+        "--python",
+        str(tmp_path / "none.zip"),
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    assert main(["make", *words]) == 1
+    assert capsys.readouterr().err.partition(":")[0] in {"no_program", "no_kvm", "iso_missing"}
