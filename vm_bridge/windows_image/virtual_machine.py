@@ -132,11 +132,11 @@ async def _start(hardware: Hardware, folder: Path) -> VirtualMachine:
         except FileNotFoundError as error:
             raise ImageError("no_program", f"{hardware.qemu} is not installed; install qemu-system-x86") from error
     try:
-        control = await _connect(process, folder)
+        client = await _connect(process, folder)
     except BaseException:
         await _end(process)
         raise
-    return VirtualMachine(process, control, folder)
+    return VirtualMachine(process, client, folder)
 
 
 def create_disk(qemu_img: str, path: Path, *, gib: int = 0, backing: Path | None = None) -> None:

@@ -41,7 +41,7 @@ class WindowsMachineIO(MachineIO):
 
     def interrupt(self) -> None:
         self._shell.interrupt()
-        self._terminals.hurry({})
+        self._terminals.interrupt({})
 
     def run_action(self, act: ActionHandler, action: Action) -> Message:
         self._shell.clear()

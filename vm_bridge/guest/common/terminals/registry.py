@@ -15,7 +15,7 @@ MAX_TERMINALS = 8
 PROMPT_QUIET_SECONDS, RUNNING_QUIET_SECONDS, MAX_WAIT_SECONDS = 0.15, 0.6, 5.0
 """Quiet time that ends a wait: at the shell's prompt, and while a program runs; and the maximum wait (seconds)."""
 MIN_SIDE = 2
-OPERATIONS = ("type", "write", "read", "list", "resize", "close", "complete", "hurry", "poll")
+OPERATIONS = ("type", "write", "read", "list", "resize", "close", "complete", "interrupt", "poll")
 
 Message = dict[str, Any]
 StartTerminal = Callable[[str, threading.Condition], Terminal]
@@ -82,7 +82,7 @@ class TerminalRegistry:
         terminal.close()
         return {}
 
-    def hurry(self, call: Message) -> Message:
+    def interrupt(self, call: Message) -> Message:
         """Interrupt a running wait for rest."""
         with self._changed:
             self._interrupts += 1
