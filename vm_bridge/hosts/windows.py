@@ -13,7 +13,7 @@ from vm_bridge.drivers.computer.frames import GuestScreen
 from vm_bridge.drivers.computer.guest_link import EmptyReply, GuestCapabilities, GuestLink
 from vm_bridge.drivers.computer.machine import ComputerMachine
 from vm_bridge.drivers.computer.remote_frames import FrameCanvas
-from vm_bridge.drivers.task_parameters import parse_mcp_servers, parse_screen_size
+from vm_bridge.drivers.task_parameters import parse_screen_size
 from vm_bridge.errors import InvalidAction, UnsupportedAction
 from vm_bridge.guest.windows.programs import APPS
 from vm_bridge.hosts.computer_sandbox import ComputerSandbox
@@ -24,9 +24,8 @@ from vm_bridge.sandbox import Sandbox, Usage
 logger = logging.getLogger(__name__)
 
 IMAGE = "windows"
-UNSUPPORTED_KINDS = ("run_code", "call_tool")
 CAPABILITIES = GuestCapabilities(
-    kinds=tuple(kind for kind in ACTION_KINDS if kind not in UNSUPPORTED_KINDS),
+    kinds=ACTION_KINDS,
     streams=("webrtc", "stills", "terminal"),
     snapshots=False,
     apps=tuple(APPS),
@@ -55,8 +54,6 @@ class WindowsSandbox(ComputerSandbox):
         wanted, has = parse_screen_size(task), (self.capabilities.width, self.capabilities.height)
         if wanted not in (None, has):
             raise InvalidAction(f"the screen of this machine is {has[0]}x{has[1]} for good")
-        if parse_mcp_servers(task):
-            raise InvalidAction("this machine has no tools")
         await super().prepare(fencing_token, task)
 
     async def restore(self, fencing_token: int, snapshot: MachineSnapshot) -> None:
