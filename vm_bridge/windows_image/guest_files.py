@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from vm_bridge.guest.windows.pack import pack
-from vm_bridge.python_packages import PIP
+from vm_bridge.python_packages import windows_install
 from vm_bridge.windows_image.errors import ImageError
 from vm_bridge.windows_image.settings import (
     AGENT_PORT,
@@ -19,8 +19,10 @@ from vm_bridge.windows_image.settings import (
     ImageSettings,
 )
 
-REQUIREMENTS_LOCK = Path(__file__).parent.parent / "guest" / "windows" / "requirements.lock"
-"""The agent's packages with the hashes of their files."""
+GUEST = Path(__file__).parent.parent / "guest" / "windows"
+LOCKS = (GUEST / "requirements.lock", GUEST / "tools.lock")
+"""The agent's packages and those of its toolbox, with the hashes of their files."""
+PACKAGES_FOLDER = "Lib/site-packages"
 INSTALL_SECONDS = 600.0
 TASK_NAME = "Pilothouse"
 TASK_NAMESPACE = "http://schemas.microsoft.com/windows/2004/02/mit/task"
@@ -63,10 +65,10 @@ def python_version(package: Path) -> str:
 
 def install_packages(version: str, folder: Path) -> None:
     """The agent's packages for that Python on Windows, into a folder. Raises ImageError."""
-    target = ("--platform", "win_amd64", "--implementation", "cp", "--python-version", version)
-    words = ("install", "--quiet", "--no-deps", "--no-compile", "--require-hashes", *target, "--target", str(folder))
+    command = windows_install(folder, version, *LOCKS)
     done = subprocess.run(
-        (*PIP, *words, "--requirement", str(REQUIREMENTS_LOCK)),
+        command.words,
+        env=command.merged_environment(),
         capture_output=True,
         text=True,
         check=False,
@@ -87,7 +89,7 @@ def write_archive(settings: ImageSettings, packages: Path, path: Path) -> None:
                 archive.writestr(f"python/{name}", search_path(name) if name.endswith("._pth") else data)
         for each in sorted(packages.rglob("*")):
             if each.is_file():
-                archive.write(each, f"python/packages/{each.relative_to(packages).as_posix()}")
+                archive.write(each, f"python/{PACKAGES_FOLDER}/{each.relative_to(packages).as_posix()}")
         archive.write(agent, "pilothouse.pyz")
         archive.writestr("start.pyw", supervisor(settings))
         archive.writestr("task.xml", task_definition())
@@ -95,9 +97,10 @@ def write_archive(settings: ImageSettings, packages: Path, path: Path) -> None:
 
 
 def search_path(name: str) -> bytes:
-    """The `._pth` file of the embeddable package, by which it also finds the agent's packages."""
+    """The `._pth` file of the embeddable package, by which it also finds the agent's packages and runs their `.pth`
+    files, which pywin32 needs."""
     library = name.removesuffix("._pth")
-    return f"{library}.zip\r\n.\r\npackages\r\n".encode()
+    return f"{library}.zip\r\n.\r\nLib\\site-packages\r\nimport site\r\n".encode()
 
 
 def supervisor(settings: ImageSettings) -> str:
@@ -142,7 +145,7 @@ def setup_script(settings: ImageSettings) -> bytes:
     steps: dict[str, list[str]] = {
         "files": [f"tar -xf {archive} -C {FOLDER}"],
         "rights": [f'icacls {FOLDER} /inheritance:r /grant "*S-1-5-32-544:(OI)(CI)F" "*S-1-5-18:(OI)(CI)F" /q'],
-        "python": [rf'{FOLDER}\python\python.exe -c "import pyautogui, PIL, pyperclip, pyte"'],
+        "python": [rf'{FOLDER}\python\python.exe -c "import pyautogui, PIL, pyperclip, pyte, mcp, jupyter_client"'],
         "firewall": [f"netsh advfirewall firewall add rule {rule}"],
         "task": [rf"schtasks /create /tn {TASK_NAME} /xml {FOLDER}\task.xml /f"],
         "power": ["powercfg /change monitor-timeout-ac 0", "powercfg /change standby-timeout-ac 0"],

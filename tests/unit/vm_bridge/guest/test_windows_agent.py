@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.windows.interpreter import NATIVE, PURE
 from tests.servers import served_port
 from vm_bridge.drivers.computer.guest_link import GuestLink
 from vm_bridge.drivers.computer.remote_frames import FrameCanvas
@@ -192,8 +191,3 @@ def test_the_packed_program_is_whole_and_its_owners(tmp_path: Path) -> None:
     assert names == {"__main__.py", *(str(source.relative_to(PACKAGE.parent)) for source in sources())}
     assert {"vm_bridge/settle.py", "vm_bridge/guest/common/files.py", "vm_bridge/guest/windows/win32.py"} < names
     assert not {f"vm_bridge/guest/{name}.py" for name in ("xhands", "eyes", "shell", "census", "watch")} & names
-
-
-def test_wine_has_the_packages_that_windows_gets() -> None:
-    lines = (PACKAGE / "guest" / "windows" / "requirements.txt").read_text().splitlines()
-    assert {line for line in lines if not line.startswith("#")} == {NATIVE, *PURE}

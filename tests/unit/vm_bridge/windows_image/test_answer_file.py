@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from vm_bridge.python_packages import Command
 from vm_bridge.windows_image import guest_files
 from vm_bridge.windows_image.answer_file import ACTIONS, NAMESPACE, answer_file, first_logon_command
 from vm_bridge.windows_image.errors import ImageError
@@ -130,7 +131,7 @@ def test_the_script_tells_each_step_and_stops_at_the_first_that_fails() -> None:
     assert len(commands) == 15
     assert lines[lines.index(":failed") + 1] == "echo pilothouse failed %STEP%>COM1"
     assert lines.index("echo pilothouse ready>COM1") > lines.index(commands[-1])
-    assert r'python.exe -c "import pyautogui, PIL, pyperclip, pyte" >nul' in "\n".join(lines)
+    assert r'python.exe -c "import pyautogui, PIL, pyperclip, pyte, mcp, jupyter_client" >nul' in "\n".join(lines)
     assert "localport=8015" in "\n".join(lines)
     for path in (r"C:\pilothouse", "secret", SETTINGS.secret):
         assert (path in "\n".join(lines)) is (path == r"C:\pilothouse")
@@ -169,8 +170,8 @@ def test_the_archive_has_python_its_packages_and_the_agent(tmp_path: Path) -> No
     write_archive(settings, packages, tmp_path / "files.zip")
     with zipfile.ZipFile(tmp_path / "files.zip") as archive:
         names = set(archive.namelist())
-        assert archive.read("python/python312._pth") == b"python312.zip\r\n.\r\npackages\r\n"
-        assert archive.read("python/packages/PIL/Image.py") == b"image"
+        assert archive.read("python/python312._pth") == b"python312.zip\r\n.\r\nLib\\site-packages\r\nimport site\r\n"
+        assert archive.read("python/Lib/site-packages/PIL/Image.py") == b"image"
     assert {"python/pythonw.exe", "pilothouse.pyz", "start.pyw", "task.xml"} <= names
     assert sorted(path.name for path in tmp_path.iterdir()) == ["files.zip", "packages", "python.zip"]
 
@@ -186,7 +187,8 @@ def test_only_the_embeddable_package_of_python_is_taken(tmp_path: Path) -> None:
 
 
 def test_packages_that_cannot_be_had_are_an_error_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guest_files, "PIP", ("sh", "-c", "echo no index >&2; exit 1", "pip"))
+    failing = Command(("sh", "-c", "echo no index >&2; exit 1"))
+    monkeypatch.setattr(guest_files, "windows_install", lambda *_: failing)
     with pytest.raises(ImageError, match="no index") as failed:
         guest_files.install_packages("3.12", tmp_path / "packages")
     assert failed.value.code == "packages_failed"
