@@ -58,4 +58,4 @@ def _current(words: Sequence[str], commands: Mapping[str, Mapping[str, str]], pr
 
 
 def _warn(former: str, present: str) -> None:
-    logger.warning("%s is called %s now; version %s no longer reads the former name", former, present, REMOVED_IN)
+    logger.warning("%s has been renamed to %s; version %s no longer reads the former name", former, present, REMOVED_IN)

@@ -151,7 +151,7 @@ class MachinePool:
 
     async def _beat(self) -> None:
         if not await self._inventory.heartbeat():
-            logger.warning("Redis has forgotten this host")
+            logger.warning("Redis has no record of this host")
             await self._register()
             await self._restore_leases()
             await self._find_lost()
@@ -298,7 +298,7 @@ class MachinePool:
         idle = self._machines.keys() - self._busy
         suspects = {machine_id for machine_id in idle if machine_records.get(machine_id) not in ("leased", "free")}
         for machine_id in suspects & self._suspects:  # those of the last round: the others are on their way
-            logger.warning("%s was lost from the ledger", machine_id)
+            logger.warning("%s is missing in the ledger", machine_id)
             self._spawn(self._recycle(machine_id))
         self._suspects = suspects
         for machine_id in machine_records.keys() - self._machines.keys() - reservation - self._creating:

@@ -94,7 +94,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     if arguments.policy == EXPERT and not arguments.model:
         arguments.expert = True
     if arguments.harness and arguments.expert:
-        parser.error("--harness is for a policy that reads, not for the tasks' own scripts")
+        parser.error("--harness needs a policy that reads text, not the tasks' scripts")
     if arguments.harness and _set_name(arguments.suite, tuple(arguments.task)) is None:
         parser.error(f"--harness is for {', '.join(TASK_SETS)}: other pages do not describe their screens")
     arguments.bridge = arguments.bridge or os.environ.get("PILOTHOUSE_BRIDGE_URL")

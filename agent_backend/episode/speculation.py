@@ -99,7 +99,7 @@ class Speculator:
             try:
                 await self._reach_goal()
             except (TwinDiverged, BridgeError) as error:
-                logger.info("a twin was given up: %s", error)
+                logger.info("a twin was dropped: %s", error)
                 self._left -= 1
                 self._given_up_after = len(self._goal[0].steps) if self._goal is not None else -1
                 await self._drop()

@@ -178,7 +178,7 @@ async def _run(arguments: argparse.Namespace) -> int:
         finally:
             await judge.aclose()
         if refused and not folder.judged:
-            print("the server would not have a single attempt, so nothing is written", file=sys.stderr)
+            print("the server refused every attempt, so nothing is written", file=sys.stderr)
             return 1
         folder.finish(at=datetime.now(UTC), refused=refused)
     manifest, judgements = read_judgements(arguments.out)

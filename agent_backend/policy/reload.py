@@ -156,7 +156,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--freeze", action="store_true", help="do not wait for replies; they go on with new weights")
     arguments = parser.parse_args(argv)
     if not arguments.weights and arguments.freeze:
-        parser.error("--freeze is of whole checkpoints")
+        parser.error("--freeze needs whole checkpoints, not adapters")
     try:
         asyncio.run(reload(arguments))
     except PolicyError as error:

@@ -98,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("id", type=UUID)
     show.set_defaults(run=_show)
 
-    export = commands.add_parser("export", help="have trajectories written to a folder")
+    export = commands.add_parser("export", help="write trajectories to a folder")
     export.add_argument("folder", type=Path)
     _query_arguments(export)
     export.add_argument("--format", default="canonical")
@@ -106,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--id", type=UUID, help="download this export, and ask for none")
     export.set_defaults(run=_export, review="accepted")
 
-    import_command = commands.add_parser("import", help="take in trajectories that were made elsewhere")
+    import_command = commands.add_parser("import", help="import trajectories that were made elsewhere")
     import_command.add_argument("file", type=Path, help="a zip, a tar, lines of trajectories, or a folder")
     import_command.add_argument("--pool", default="", help="the pool of what comes in; named after the file by default")
     import_command.add_argument(

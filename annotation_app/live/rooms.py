@@ -181,7 +181,7 @@ class RoomRegistry:
         try:
             recorded = connection.steers and await is_recorded_command(room.episode_id, command)
         except DatabaseError as error:
-            logger.warning("whether command %s was taken before is not known: %s", name, error)
+            logger.warning("it is unknown whether command %s was accepted before: %s", name, error)
             return
         if recorded and name:
             return connection.send_event(Acknowledged(command_id=name))
@@ -389,7 +389,7 @@ class RoomRegistry:
 def _log_maintenance_failure(task: asyncio.Task[None]) -> None:
     """Log why maintenance of a room failed. The next heartbeat retries."""
     if not task.cancelled() and (error := task.exception()) is not None:
-        logger.error("%s was not looked after", task.get_name(), exc_info=error)
+        logger.error("the check of %s failed", task.get_name(), exc_info=error)
 
 
 def _rejection(command: Command, code: str, message: str) -> Rejected:

@@ -64,7 +64,7 @@ def _write_session(job_id: UUID) -> None:
     try:
         writing_run(job_id=job_id)
     except Exception as error:
-        logger.exception("a session of a batch could not be written of")
+        logger.exception("the state of a session in a batch could not be stored")
         job_fail(job_id=job_id, error=f"internal: {type(error).__name__}")
 
 

@@ -89,13 +89,15 @@ def _parser() -> argparse.ArgumentParser:
     record.add_argument("--voice", action="store_true", help="record the microphone too: think aloud")
     record.add_argument("--microphone", default="", metavar="NAME", help="the microphone; the default one if left out")
     record.set_defaults(run=_record)
-    consent = commands.add_parser("consent", help="what you agree to when you record")
+    consent = commands.add_parser("consent", help="print or accept the terms of recording")
     answer = consent.add_mutually_exclusive_group()
     answer.add_argument("--accept", action="store_true", help="agree; recording needs it")
     answer.add_argument("--withdraw", action="store_true", help="agree no longer")
     consent.add_argument("--pool", default="", help="the terms of a pool, by id or name, in place of the recorder's")
     consent.set_defaults(run=_consent)
-    microphone = commands.add_parser("microphone", help="listen for a moment: is anything heard?")
+    microphone = commands.add_parser(
+        "microphone", help="listen for three seconds, and print whether anything was heard"
+    )
     microphone.add_argument("--microphone", default="", metavar="NAME", help="the microphone")
     microphone.add_argument("--seconds", type=float, default=3.0, help="how many seconds to listen")
     microphone.set_defaults(run=_microphone)
@@ -141,7 +143,7 @@ def _parser() -> argparse.ArgumentParser:
     upload.add_argument("--pool", default="", help="the pool of what comes in; the recording's own by default")
     upload.set_defaults(run=_upload)
     reopened = commands.add_parser(
-        "reopen", help="let a session be cut and uploaded once more that you deleted on the platform"
+        "reopen", help="allow a session that you deleted on the platform to be cut and uploaded again"
     )
     reopened.add_argument("session", help="its id")
     reopened.set_defaults(run=_reopen)
@@ -153,7 +155,7 @@ def _parser() -> argparse.ArgumentParser:
     pairing.add_argument("--insecure", action="store_true", help="allow http:// to another computer")
     pairing.set_defaults(run=_pair)
     commands.add_parser("unpair", help="end the pairing").set_defaults(run=_unpair)
-    commands.add_parser("pools", help="where you may upload to, and the tasks there").set_defaults(run=_pools)
+    commands.add_parser("pools", help="list the pools that you may upload to, and their tasks").set_defaults(run=_pools)
     return parser
 
 

@@ -28,7 +28,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     """Register `games` and what it can do."""
     games = subparsers.add_parser("games", help="games that a language model writes")
     commands = games.add_subparsers(dest="games_command", required=True)
-    makes = commands.add_parser("make", help="have a model write games, and keep those that are accepted")
+    makes = commands.add_parser("make", help="let a model write games, and keep those that are accepted")
     makes.add_argument("--model-url", default="", help="an OpenAI-compatible address, such as http://host:8000/v1")
     makes.add_argument("--model", default="", help="the model's name there")
     makes.add_argument(

@@ -58,7 +58,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     make.add_argument("--bytes", type=int, default=bounds.max_bytes, help="most bytes read (default: %(default)s)")
     make.add_argument("--searches", type=int, default=MAX_SEARCHES, help="most searches (default: %(default)s)")
     make.set_defaults(run=_run_make)
-    check = commands.add_parser("check", help="look whether the pages still say what questions rely on")
+    check = commands.add_parser("check", help="check that the pages still hold the facts of the questions")
     check.add_argument("folder", type=Path, metavar="FOLDER", help="what `make` has left")
     check.add_argument("--zim", type=Path, metavar="FILE", help="another place, or another edition, of the ZIM file")
     check.set_defaults(run=_run_check)

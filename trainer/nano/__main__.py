@@ -26,10 +26,10 @@ def main(arguments: list[str] | None = None) -> int:
     start = commands.add_parser("start", help="a policy that has learned nothing")
     start.add_argument("folder", type=Path)
     start.add_argument("--seed", type=int, default=0)
-    bundle = commands.add_parser("bundle", help="a checkpoint in half the bytes, to be served and to learn on")
+    bundle = commands.add_parser("bundle", help="a checkpoint with 16-bit weights, for serving and further training")
     bundle.add_argument("checkpoint", type=Path)
     bundle.add_argument("folder", type=Path, help="it is replaced")
-    judge = commands.add_parser("judge", help="what `trainer orm` begins a judge of the same size with")
+    judge = commands.add_parser("judge", help="start weights of the same size for `trainer orm`")
     judge.add_argument("checkpoint", type=Path, help="the bundled policy, or one of its size")
     judge.add_argument("folder", type=Path)
     for name in STAGES:

@@ -98,7 +98,9 @@ class Engine:
         except BubblewrapUnavailable as why:
             if not unsandboxed:
                 raise
-            logger.warning("browsers run without a sandbox here, as this user, with this machine's files: %s", why)
+            logger.warning(
+                "browsers run here without a sandbox, as this user, with access to this machine's files: %s", why
+            )
             return False
         return True
 
@@ -254,7 +256,7 @@ class Engine:
         try:
             await self.pipe.call("Target.disposeBrowserContext", browserContextId=context)
         except BrowserFailed as failed:
-            logger.warning("a session of browser %d does not end: %s", self.pid, failed)
+            logger.warning("a session of browser %d cannot be closed: %s", self.pid, failed)
 
     async def close(self) -> None:
         """End the process and everything in it. Idempotent."""

@@ -117,7 +117,7 @@ class Pipe(asyncio.Protocol):
             else:
                 self._happened(message)
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-            logger.warning("a message of the browser makes no sense: %s: %s", type(error).__name__, str(error)[:200])
+            logger.warning("a message of the browser cannot be read: %s: %s", type(error).__name__, str(error)[:200])
 
     def _happened(self, message: CdpPayload) -> None:
         if message["method"] == "Target.detachedFromTarget":

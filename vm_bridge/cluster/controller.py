@@ -66,7 +66,7 @@ class ClusterController:
             try:
                 await self._report_lost_hosts()
             except (RedisError, RayError, OSError) as error:
-                logger.warning("the cluster could not be looked after: %s", error)
+                logger.warning("the check of the cluster failed: %s", error)
                 await asyncio.sleep(OUTAGE_PAUSE_SECONDS)
             await asyncio.sleep(POLL_SECONDS)
 

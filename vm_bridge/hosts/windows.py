@@ -113,7 +113,9 @@ class WindowsHost:
             IMAGE, addresses, lambda address: WindowsSandbox(address, secret, revert, folder)
         )
         if not revert:
-            logger.warning("no command puts the machines of Windows back: each lease finds what the one before left")
+            logger.warning(
+                "no command resets the machines of Windows: each lease finds the state that the lease before left"
+            )
 
     async def create(self, image: str) -> Sandbox:
         return await self._machine_pool.acquire()

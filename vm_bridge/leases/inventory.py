@@ -142,7 +142,7 @@ class HostInventory:
         for machine, (token, *claim_request) in leases:
             described = (machine.id, machine.image, self.url, machine.vnc_socket, machine.capabilities)
             if await self.scripts.run("restore", self.host, *described, token, int(ttl * 1000), *claim_request):
-                logger.warning("the lease of %s by %s was put back", machine.id, claim_request[1])
+                logger.warning("the lease of %s by %s was restored", machine.id, claim_request[1])
                 restored.add(machine.id)
         return frozenset(restored)
 

@@ -107,5 +107,5 @@ class Recorder:
         for folder in sorted(ended, key=lambda folder: folder.stat().st_mtime, reverse=True):
             total += sum(file.stat().st_size for file in folder.iterdir())
             if total > MAX_TOTAL_BYTES:
-                logger.warning("recording %s is given up for room", folder.name)
+                logger.warning("recording %s is deleted to free disk space", folder.name)
                 shutil.rmtree(folder)

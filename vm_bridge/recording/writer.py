@@ -111,5 +111,5 @@ class RecordingWriter:
 
     def _done(self, task: "asyncio.Task[None]") -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
-            logger.error("a recording failed; what was written stays", exc_info=error)
+            logger.error("a recording failed; the part that was written is kept", exc_info=error)
         self._ended()

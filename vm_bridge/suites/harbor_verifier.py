@@ -58,7 +58,7 @@ def main() -> None:
     found = [holds(check) for check in checks]
     for check, good in zip(checks, found, strict=True):
         if not good:
-            print(f"not so: {check['kind']} {check.get('path', '')}")
+            print(f"check failed: {check['kind']} {check.get('path', '')}")
     REWARD.write_text(json.dumps({"reward": int(all(found))}))
 
 

@@ -33,7 +33,7 @@ def reserved_server(turn: Turn, programs: ProgramRunner) -> Iterator[None]:
         try:
             server_release(turn, programs.ignoring_cancellation())
         except ProgramFailed as failed:
-            logger.warning("turn %s did not give its model server back: %s: %s", turn.pk, failed.code, failed)
+            logger.warning("turn %s did not release its model server: %s: %s", turn.pk, failed.code, failed)
         raise
 
 

@@ -110,5 +110,5 @@ def _mail(notice: Notice) -> bool:
             send_mail(f"Pilothouse: {MAIL_TEXTS[notice.kind]}", text, settings.DEFAULT_FROM_EMAIL, [user.email])
         )
     except (SMTPException, OSError):
-        logger.exception("notice %s was not mailed", notice.pk)
+        logger.exception("notice %s was not sent by e-mail", notice.pk)
         return False

@@ -290,7 +290,7 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--folder", type=Path, default=Path("/tmp"))  # noqa: S108 - a tmpfs of the container's own
     options = vars(parser.parse_args(words))
     if (options["certificate"] is None) != (options["key"] is None):
-        parser.error("--certificate and --key go together")
+        parser.error("--certificate needs --key, and --key needs --certificate")
     addresses = {name: tuple(options[name]) for name in ("web", "bridges", "gateways")}
     if max(len(addresses["bridges"]), len(addresses["gateways"])) > 1 and "{bridge}" not in options["bridge_name"]:
         parser.error("several bridges need --bridge-name '{bridge}.streams.example.org' and label=host:port")

@@ -159,7 +159,7 @@ class BrowserEnginePool:
         try:
             await engine.close()
         except BrowserFailed as failure:
-            logger.warning("what browser %d left could not be cleared: %s", engine.pid, failure)
+            logger.warning("the data that browser %d left could not be deleted: %s", engine.pid, failure)
 
     def _do(self, work: Coroutine[Any, Any, None]) -> None:
         """Run a coroutine in the background; `close` waits for it."""

@@ -167,7 +167,7 @@ class LocalHost:
         """Once, because every sandbox here is alike."""
         missing = sandbox.tree.groups.missing
         if missing and not self._said:
-            logger.warning("no control groups for %s: sandboxes are not bounded in these", ", ".join(missing))
+            logger.warning("no control groups for %s: sandboxes have no limits for these", ", ".join(missing))
         self._said = True
 
 

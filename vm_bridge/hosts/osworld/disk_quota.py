@@ -60,6 +60,6 @@ async def remove_folder(folder: Path) -> None:
             if await rm.wait() == 0:
                 return
         except OSError as error:  # this host has no room for one more process, or no open file left
-            logger.warning("rm could not be begun: %s", error)
+            logger.warning("rm could not be started: %s", error)
         await asyncio.sleep(POLL_SECONDS)  # a program that was ended just now may have written meanwhile
     logger.warning("%s could not be removed", folder)

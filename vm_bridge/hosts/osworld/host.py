@@ -205,7 +205,9 @@ class GuestHost:
             lambda address: GuestSandbox(address, revert, command_log, kind, settings, runtime.path),
         )
         if not revert:
-            logger.warning("no command puts the %s guests back: each lease finds what the one before left", kind.image)
+            logger.warning(
+                "no command resets the %s guests: each lease finds the state that the lease before left", kind.image
+            )
 
     async def create(self, image: str) -> Sandbox:
         return await self._machine_pool.acquire()

@@ -41,7 +41,7 @@ def revert(address: str) -> None:
 def main(words: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m vm_bridge.simulators.osworld", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    serving = commands.add_parser("serve", help="begin a simulated guest")
+    serving = commands.add_parser("serve", help="start a simulated guest")
     serving.add_argument("folder", type=Path, help="where its home folder is made again")
     serving.add_argument(
         "--packages", type=Path, default=Path(".data/osworld-packages"), help="where PyAutoGUI is kept"
@@ -51,7 +51,7 @@ def main(words: list[str]) -> None:
     serving.add_argument(
         "--system", choices=("Linux", "Windows"), default="Linux", help="the operating system that it reports"
     )
-    commands.add_parser("revert", help="put one back").add_argument("address")
+    commands.add_parser("revert", help="reset a guest").add_argument("address")
     given = parser.parse_args(words)
     if given.command == "revert":
         revert(given.address)

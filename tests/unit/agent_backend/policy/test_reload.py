@@ -75,7 +75,7 @@ async def test_replies_may_be_frozen_instead_of_waited_for() -> None:
 def test_an_adapter_is_never_exchanged_under_a_reply(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--server", "http://127.0.0.1:9", "--adapter", "r2", "--version", "r2", "--freeze"])
-    assert "--freeze is of whole checkpoints" in capsys.readouterr().err
+    assert "--freeze needs whole checkpoints, not adapters" in capsys.readouterr().err
 
 
 async def test_another_adapter_in_its_place() -> None:
