@@ -18,6 +18,8 @@ from vm_bridge.config import Config
 from vm_bridge.hosts.browser.host import BrowserHost
 from vm_bridge.hosts.composite import CompositeHost
 from vm_bridge.hosts.docker.host import DockerHost
+from vm_bridge.hosts.kubernetes.host import KubernetesHost
+from vm_bridge.hosts.kubernetes.pod_spec import PodSettings
 from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.hosts.osworld.evaluator_settings import EvaluatorSettings
 from vm_bridge.hosts.osworld.host import WINDOWS, GuestHost
@@ -188,7 +190,23 @@ def create_host(config: Config) -> Host:
                 make_egress=make_egress,
             )
         )
+    if config.kubernetes_namespace:
+        hosts.append(
+            KubernetesHost(config.data, _pod_settings(config), SUITES, tools=config.tools, make_egress=make_egress)
+        )
     return CompositeHost(hosts)
+
+
+def _pod_settings(config: Config) -> PodSettings:
+    owner, _, uid = config.kubernetes_owner.partition(":")
+    return PodSettings(
+        namespace=config.kubernetes_namespace,
+        host=config.host_id,
+        image=config.kubernetes_image,
+        spec=dict(config.kubernetes_pod_spec),
+        owner=(owner, uid) if owner else None,
+        start_seconds=config.kubernetes_start_seconds,
+    )
 
 
 def _evaluator_settings(config: Config) -> EvaluatorSettings:
