@@ -122,8 +122,8 @@ class Config(FrozenModel):
     """The only origin at which browsers see machines' web programs. `{machine}` stands for the machine's name and
     `{bridge}` for this host's id. If empty, they are served at every name of the bridge.
     """
-    machines: Literal["local", "fake"] = "local"
-    """Kind of the machines; `fake` paints pictures and has no requirements."""
+    machines: Literal["local", "fake", "pods"] = "local"
+    """Kind of the machines; `fake` paints pictures and has no requirements, `pods` has pods of a cluster alone."""
     lab_networks: LabNetworks = ()
     """Lab networks that tasks may reach if they list a host in one, such as `10.20.0.0/16`. Addresses of this machine,
     loopback and link-local addresses stay blocked.
@@ -241,6 +241,8 @@ class Config(FrozenModel):
         missing = [name for name in needed[self.role] if not self.keys_of(name)]
         if missing:
             raise ValueError(f"{PREFIX}BRIDGE_KEYS has no key of {' and '.join(missing)} (./pilothouse bridge-keys)")
+        if self.machines == "pods" and not self.kubernetes_namespace:
+            raise ValueError(f"{PREFIX}KUBERNETES_NAMESPACE: pods need one")
         if self.windows and not self.windows_secret:
             raise ValueError(f"{PREFIX}WINDOWS_SECRET: machines of Windows let nobody in without it")
         return self

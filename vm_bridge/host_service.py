@@ -36,6 +36,7 @@ from vm_bridge.network.addresses import is_reachable
 from vm_bridge.network.egress_proxy import EgressProxy
 from vm_bridge.network.previews.proxy import PreviewProxy
 from vm_bridge.network.previews.sessions import PreviewSessions
+from vm_bridge.network.sandbox_network import EgressFactory
 from vm_bridge.pool import MachinePool
 from vm_bridge.recording.recorder import Recorder
 from vm_bridge.recording.routes import recording_routes
@@ -138,6 +139,8 @@ def create_host(config: Config) -> Host:
     if config.machines == "fake":
         return FakeHost(capacity=config.max_machines, call_log=config.fake_machine_log)
     make_egress = partial(EgressProxy, public=is_reachable(config.lab_networks))
+    if config.machines == "pods":
+        return _pod_host(config, make_egress)
     hosts: list[Host] = [
         PhoneHost(
             LocalHost(
@@ -191,22 +194,21 @@ def create_host(config: Config) -> Host:
             )
         )
     if config.kubernetes_namespace:
-        hosts.append(
-            KubernetesHost(config.data, _pod_settings(config), SUITES, tools=config.tools, make_egress=make_egress)
-        )
+        hosts.append(_pod_host(config, make_egress))
     return CompositeHost(hosts)
 
 
-def _pod_settings(config: Config) -> PodSettings:
+def _pod_host(config: Config, make_egress: EgressFactory) -> KubernetesHost:
     owner, _, uid = config.kubernetes_owner.partition(":")
-    return PodSettings(
+    settings = PodSettings(
         namespace=config.kubernetes_namespace,
         host=config.host_id,
         image=config.kubernetes_image,
-        spec=dict(config.kubernetes_pod_spec),
+        spec={str(name): value for name, value in config.kubernetes_pod_spec.items()},
         owner=(owner, uid) if owner else None,
         start_seconds=config.kubernetes_start_seconds,
     )
+    return KubernetesHost(config.data, settings, SUITES, tools=config.tools, make_egress=make_egress)
 
 
 def _evaluator_settings(config: Config) -> EvaluatorSettings:

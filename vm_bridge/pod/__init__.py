@@ -1,7 +1,4 @@
-"""What runs in a pod beside the guest, and the folder that its image holds: docs/guides/operator/kubernetes.md.
-
-`init` and `frame_sender` use the standard library and the guest's code alone.
-"""
+"""What runs in a pod beside the guest, with the standard library alone: docs/guides/operator/kubernetes.md."""
 
 PORT = 8016
 """Where a pod's first process listens for its bridge."""

@@ -9,18 +9,31 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from annotation_app.operations.console import Console
 from annotation_app.operations.install.extra_environments import load_kubernetes
+from annotation_app.operations.runtime.stack import ROOT
 from vm_bridge.hosts.kubernetes.host import KubernetesHost
 from vm_bridge.hosts.kubernetes.pod_api import PodApi
+from vm_bridge.hosts.kubernetes.pod_image import build_pod_folder
 from vm_bridge.hosts.kubernetes.pod_spec import IMAGE as POD
 from vm_bridge.hosts.kubernetes.pod_spec import PodSettings
-from vm_bridge.pod.build import build_pod_folder
 from vm_bridge.simulators.kubernetes.cluster import IMAGE, NAMESPACE, VERBS, Cluster, simulated_cluster
 
 MARKS = (pytest.mark.slow, pytest.mark.timeout(600))
 START_SECONDS = 60.0
+MANIFESTS = ROOT / "docker" / "kubernetes" / "bridge.yaml"
+
+
+def role_verbs() -> frozenset[str]:
+    """What the role of the manifests allows on pods."""
+    for manifest in yaml.safe_load_all(MANIFESTS.read_text()):
+        if manifest["kind"] == "Role":
+            (rule,) = manifest["rules"]
+            assert (rule["apiGroups"], rule["resources"]) == ([""], ["pods"])
+            return frozenset(rule["verbs"])
+    raise AssertionError("there is no role")
 
 
 @contextmanager
@@ -55,4 +68,4 @@ def pod_host(data: Path, cluster: Cluster, settings: PodSettings | None = None) 
     return KubernetesHost(data, settings or pod_settings(), make_api=make_api)
 
 
-__all__ = ["MARKS", "POD", "pod_host", "pod_settings", "running_cluster"]
+__all__ = ["MANIFESTS", "MARKS", "POD", "pod_host", "pod_settings", "role_verbs", "running_cluster"]

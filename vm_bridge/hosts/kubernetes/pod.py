@@ -187,11 +187,21 @@ class PodStart:
         """Returns when its container runs. Raises its failure when waiting longer is in vain."""
         while True:
             self._changed.clear()
-            if self._state is None and self._seen:
-                raise MachineGone(f"the pod {self._name} was deleted as it started")
-            if self._state is not None:
-                if self._state.failure is not None and self._state.final:
-                    raise self._state.failure
-                if self._state.running and self._state.address:
-                    return self._state
+            if (failure := self._final_failure()) is not None:
+                raise failure
+            if self._state is not None and self._state.running and self._state.address:
+                return self._state
             await self._changed.wait()
+
+    async def ended(self) -> BridgeError:
+        """Returns its failure when waiting longer is in vain."""
+        while True:
+            self._changed.clear()
+            if (failure := self._final_failure()) is not None:
+                return failure
+            await self._changed.wait()
+
+    def _final_failure(self) -> BridgeError | None:
+        if self._state is None:
+            return MachineGone(f"the pod {self._name} was deleted as it started") if self._seen else None
+        return self._state.failure if self._state.final else None

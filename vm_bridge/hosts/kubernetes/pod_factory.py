@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 from vm_bridge.errors import BridgeError, MachineGone
 from vm_bridge.hosts.kubernetes.pod import Pod, PodRecord, PodStart
 from vm_bridge.hosts.kubernetes.pod_api import PodApi
+from vm_bridge.hosts.kubernetes.pod_image import INSIDE
 from vm_bridge.hosts.kubernetes.pod_spec import IMAGE, PodSettings, pod_manifest
 from vm_bridge.hosts.kubernetes.pod_watch import PodWatch
 from vm_bridge.hosts.process_sandbox import ADOPT_SECONDS, PreparedImage, make_folder
-from vm_bridge.pod.build import INSIDE
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ class PodFactory:
                 created = await asyncio.shield(creating)
                 state = await start.running()
                 record = PodRecord(name=name, uid=created["metadata"]["uid"], address=state.address, secret=secret)
-                pod = await Pod.started(folder, record, self.remove, image.home, self._settings.start_seconds)
+                pod = await self._connected(start, folder, record, image.home)
         except BaseException as error:
             watch.forget(name)
             self._in_background(self._remove_created(name, creating))
@@ -112,6 +112,21 @@ class PodFactory:
         if self._watch is not None:
             self._watch.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _connected(self, start: PodStart, folder: Path, record: PodRecord, home: str) -> Pod:
+        """Connect to a pod that runs, unless it ends before. Raises what `spawn` raises."""
+        seconds = self._settings.start_seconds
+        connecting = asyncio.ensure_future(Pod.started(folder, record, self.remove, home, seconds))
+        ending = asyncio.ensure_future(start.ended())
+        try:
+            await asyncio.wait((connecting, ending), return_when=asyncio.FIRST_COMPLETED)
+            if connecting.done():
+                return connecting.result()
+            raise ending.result()
+        finally:
+            connecting.cancel()
+            ending.cancel()
+            await asyncio.wait((connecting, ending))
 
     async def _opened(self) -> tuple[PodApi, PodWatch]:
         """Raises ClusterUnavailable where the client is missing or not configured."""

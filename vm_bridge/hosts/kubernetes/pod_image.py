@@ -1,4 +1,7 @@
-"""Makes the folder that the image of pods has at /image: `python -m vm_bridge.pod.build FOLDER [INSTALLED]`."""
+"""Makes the folder that the image of pods has at /image.
+
+python -m vm_bridge.hosts.kubernetes.pod_image FOLDER [INSTALLED]
+"""
 
 import shutil
 import sys
