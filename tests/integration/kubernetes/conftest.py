@@ -29,7 +29,9 @@ def shared_cluster(data: Path) -> Iterator[Cluster]:
 @pytest.fixture
 def cluster(shared_cluster: Cluster) -> Iterator[Cluster]:
     """Without a fault."""
+    images = dict(shared_cluster.node.images)
     yield shared_cluster
+    shared_cluster.node.images.update(images)
     shared_cluster.away, shared_cluster.quota, shared_cluster.busy = False, None, 0
     shared_cluster.node.full = False
     shared_cluster.verbs = role_verbs()
