@@ -1,6 +1,5 @@
 """Pods behind a whole bridge: the warm pool, leases and fencing of every machine, and replacement between leases."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ pytestmark = list(MARKS)
 
 
 @pytest.fixture
-def fake_host(cluster: Cluster, data: Path) -> Iterator[KubernetesHost]:
+def fake_host(cluster: Cluster, data: Path) -> KubernetesHost:
     """Machines of the bridge under test: pods."""
     return pod_host(data / "pool", cluster)
 
