@@ -3,13 +3,14 @@
 import asyncio
 import itertools
 import logging
+import os
 from pathlib import Path
 
 import pytest
 
-from protocol.actions.types import ReadFile, WriteFile
+from protocol.actions.types import ReadFile, RunCommand, WriteFile
 from tests.integration.kubernetes.conftest import MakeHost
-from tests.integration.kubernetes.machines import MARKS, POD, pod_settings
+from tests.integration.kubernetes.machines import MARKS, POD, pod_host, pod_settings
 from tests.waiting import eventually
 from vm_bridge.errors import BridgeError, ClusterFull, ClusterUnavailable, MachineGone, NoMachine, PodImageUnavailable
 from vm_bridge.hosts.kubernetes.host import KubernetesHost
@@ -195,3 +196,47 @@ async def test_a_creation_that_is_cancelled_leaves_nothing(cluster: Cluster, mak
         await creating
     await eventually(lambda: not names(cluster))
     await eventually(lambda: cluster.node.running == 0)
+
+
+async def test_viewers_and_programs_go_through_the_one_connection(cluster: Cluster, make_host: MakeHost) -> None:
+    sandbox = await created(make_host())
+    assert sandbox.vnc_socket is not None
+    reader, writer = await asyncio.open_unix_connection(sandbox.vnc_socket)
+    assert (await reader.readexactly(4)) == b"RFB "
+    writer.close()
+    fetch = "import urllib.request as u; u.urlopen('http://example.org/', timeout=10)"
+    done = await sandbox.bind(1).perform(next(commands), RunCommand(command=f'python3 -c "{fetch}" 2>&1 | tail -1'))
+    assert "403" in (done.after.text or "")  # the bridge's proxy, which no host was allowed
+
+
+async def test_a_host_that_starts_again_adopts_what_is_leased_and_removes_the_rest(
+    cluster: Cluster, make_host: MakeHost, data: Path
+) -> None:
+    host = pod_host(data / "again", cluster, pod_settings("again"))
+    kept, left = await created(host), await created(host)
+    await kept.bind(3).perform(next(commands), WriteFile(path="a.txt", text="still here"))
+    await eventually(lambda: cluster.node.running == 3)
+    name = pod_of(kept).record.name
+    await leave(host)
+
+    later = make_host("again")
+    (adopted,) = await later.adopt([kept.id])
+    assert isinstance(adopted, LocalSandbox)
+    assert pod_of(adopted).record.name == name
+    done = await adopted.bind(3).perform(next(commands), ReadFile(path="a.txt"))
+    assert done.after.text == "still here"
+    assert await adopted.healthy()
+    await eventually(lambda: names(cluster, "again") == {name})
+    assert left.id != adopted.id
+
+
+async def leave(host: KubernetesHost) -> None:
+    """Stop using a host as the kernel does with one that is killed: lines and lock end, pods and folders stay."""
+    assert host._open is not None
+    for sandbox in host._made:
+        await pod_of(sandbox).hang_up()
+    ready = await host._open.prestarted._coming[POD]
+    assert isinstance(ready, Pod)
+    await ready.hang_up()
+    await host._pods.close()
+    os.close(host._open.runtime._lock)
