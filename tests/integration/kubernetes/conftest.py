@@ -33,7 +33,7 @@ def cluster(shared_cluster: Cluster) -> Iterator[Cluster]:
     yield shared_cluster
     shared_cluster.node.images.update(images)
     shared_cluster.away, shared_cluster.quota, shared_cluster.busy = False, None, 0
-    shared_cluster.node.full = False
+    shared_cluster.node.full = shared_cluster.brief = False
     shared_cluster.verbs = role_verbs()
 
 

@@ -13,6 +13,7 @@ from tests.integration.kubernetes.conftest import MakeHost
 from tests.integration.kubernetes.machines import MARKS, POD, pod_host, pod_settings
 from tests.waiting import eventually
 from vm_bridge.errors import BridgeError, ClusterFull, ClusterUnavailable, MachineGone, NoMachine, PodImageUnavailable
+from vm_bridge.hosts.kubernetes import pod_api
 from vm_bridge.hosts.kubernetes.host import KubernetesHost
 from vm_bridge.hosts.kubernetes.pod import Pod, PodChannel
 from vm_bridge.hosts.kubernetes.pod_api import PodApi
@@ -240,3 +241,22 @@ async def leave(host: KubernetesHost) -> None:
     await ready.hang_up()
     await host._pods.close()
     os.close(host._open.runtime._lock)
+
+
+async def test_pods_are_listed_page_by_page_and_deleted_by_their_uid(
+    cluster: Cluster, make_host: MakeHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = make_host()
+    sandbox = await created(host)
+    await eventually(lambda: cluster.node.running == 2)
+    api = host._pods._api
+    assert api is not None
+    monkeypatch.setattr(pod_api, "PAGE", 1)
+    assert {pod["metadata"]["name"] for pod in api.list()[0]} == names(cluster)
+    name = pod_of(sandbox).record.name
+    api.delete(name, "another-uid")
+    assert name in names(cluster)
+    cluster.brief = True
+    api.delete(name, pod_of(sandbox).record.uid)
+    assert name not in names(cluster)
+    api.delete(name, pod_of(sandbox).record.uid)

@@ -14,6 +14,8 @@ from vm_bridge.hosts.kubernetes.pod_spec import MANAGED_BY, MANAGER, pod_manifes
 from vm_bridge.images.manifest import ImageManifest
 from vm_bridge.pod import PORT
 
+needs_client = pytest.mark.slow
+"""The client is installed for it, and its models take seconds to load."""
 MANIFEST = list(yaml.safe_load_all(MANIFESTS.read_text()))
 MODELS = {kind: f"V1{kind}" for kind in ("Namespace", "ServiceAccount", "Role", "RoleBinding", "NetworkPolicy")} | {
     kind: f"V1{kind}" for kind in ("ResourceQuota", "Secret", "Deployment", "Service", "Pod")
@@ -29,11 +31,13 @@ def round_trip(given: dict[str, Any]) -> dict[str, Any]:
     return dict(client.ApiClient(client.Configuration()).sanitize_for_serialization(model.from_dict(given)))
 
 
+@needs_client
 @pytest.mark.parametrize("given", MANIFEST, ids=lambda given: given["kind"])
 def test_the_client_knows_every_field_of_the_manifests(given: dict[str, Any]) -> None:
     assert round_trip(given) == given
 
 
+@needs_client
 def test_the_client_knows_every_field_of_a_pod() -> None:
     settings = pod_settings(owner=("bridge", "uid"), spec={"runtimeClassName": "gvisor"})
     pod = pod_manifest(settings, "pilothouse-a", "secret", ImageManifest(width=1280, height=720))

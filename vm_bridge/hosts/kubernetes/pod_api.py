@@ -76,6 +76,8 @@ class PodApi:
             self._api.delete_namespaced_pod(
                 name, self._settings.namespace, body=body, _request_timeout=(CONNECT_SECONDS, READ_SECONDS)
             )
+        except ValueError:
+            return  # the answer to a deletion may be a Status, which the client cannot read as a pod
         except self._errors as error:
             if getattr(error, "status", None) not in (NOT_FOUND, CONFLICT):
                 raise explain(error) from error

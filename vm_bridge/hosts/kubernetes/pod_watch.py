@@ -53,8 +53,14 @@ class PodWatch:
                 logger.info("the watch of pods expired; they are listed again")
             except BridgeError as error:
                 logger.warning("pods cannot be watched: %s", error)
-                self._stopping.wait(self._pause)
-                self._pause = min(2 * self._pause, MAX_PAUSE_SECONDS)
+                self._rest()
+            except Exception:  # nothing else would begin the watch again
+                logger.exception("a watch of pods failed")
+                self._rest()
+
+    def _rest(self) -> None:
+        self._stopping.wait(self._pause)
+        self._pause = min(2 * self._pause, MAX_PAUSE_SECONDS)
 
     def _list_and_watch(self) -> None:
         """Until a watch fails. Raises WatchExpired, ClusterUnavailable."""

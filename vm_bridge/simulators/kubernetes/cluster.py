@@ -37,6 +37,8 @@ class Cluster:
         self.away = False
         """Whether every request fails, and every watch ends."""
         self.quota: int | None = None
+        self.brief = False
+        """Whether the answer to a deletion is a Status in place of the pod."""
         self.busy = 0
         """How many of the next requests are answered by 429."""
         self.requests: list[tuple[str, str]] = []
@@ -138,7 +140,8 @@ class Cluster:
         uid = (options.get("preconditions") or {}).get("uid")
         pod = self.store.delete(request.path_params["namespace"], request.path_params["name"], uid)
         self.node.stop(pod)
-        return JSONResponse(pod)
+        done = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+        return JSONResponse(done if self.brief else pod)
 
     async def _list(self, request: Request) -> Response:
         query, namespace = request.query_params, request.path_params["namespace"]
