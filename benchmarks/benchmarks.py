@@ -21,7 +21,7 @@ from annotation_app.operations.install.setup import SETUP_LOG
 from annotation_app.operations.install.system_packages import APPLICATION_PACKAGES, ensure_system_packages
 from benchmarks.parts.applications.measurements import measure_applications
 from benchmarks.parts.figures import print_figures, print_progress
-from benchmarks.parts.kubernetes.contract import measure_contract
+from benchmarks.parts.kubernetes.contract import kubernetes_contract
 from benchmarks.parts.published.adapters import (
     browse_comp,
     lmgame_bench,
@@ -29,11 +29,13 @@ from benchmarks.parts.published.adapters import (
     osworld,
     swe_bench,
     terminal_bench,
+    windows_agent_arena,
 )
 from benchmarks.parts.published.grader_replies import GRADER_REPLIES, grader_replies_right, reference_reading_right
 from benchmarks.parts.published.phones import android_world
 from benchmarks.parts.published.roles import RuleOfFour
 from benchmarks.parts.published.sealed_attempts import sealed_texts_found
+from benchmarks.parts.windows.contract import windows_contract
 from vm_bridge.errors import NoMachine
 
 Adapter = Callable[[Path], Awaitable[RuleOfFour]]
@@ -45,6 +47,7 @@ ADAPTERS: Sequence[Adapter] = (
     online_mind2web,
     lmgame_bench,
     android_world,
+    windows_agent_arena,
 )
 
 
@@ -72,7 +75,8 @@ async def measure(scratch: Path, tasks: Path | None = None) -> dict[str, Any]:
         "grader_replies_right_by_reference": reference_reading_right(),
         "sealed_texts_found": await sealed_texts_found(scratch / "sealed"),
         **await application_figures(scratch / "applications", tasks),
-        "kubernetes_contract": await asyncio.to_thread(measure_contract, scratch),
+        **await asyncio.to_thread(kubernetes_contract, scratch),
+        **await asyncio.to_thread(windows_contract, scratch),
     }
 
 

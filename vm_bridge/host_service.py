@@ -5,6 +5,7 @@ import signal
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 
 from aiortc import RTCIceServer
@@ -22,7 +23,7 @@ from vm_bridge.hosts.kubernetes.host import KubernetesHost
 from vm_bridge.hosts.kubernetes.pod_spec import PodSettings
 from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.hosts.osworld.evaluator_settings import EvaluatorSettings
-from vm_bridge.hosts.osworld.host import WINDOWS, GuestHost
+from vm_bridge.hosts.osworld.host import ARENA, WINDOWS, GuestHost
 from vm_bridge.hosts.phone.devices import DeviceHost
 from vm_bridge.hosts.phone.simulated import PhoneHost
 from vm_bridge.hosts.qemu.host import QemuHost
@@ -162,21 +163,8 @@ def create_host(config: Config) -> Host:
             unsandboxed=config.browser_unsandboxed,
             make_egress=make_egress,
         ),
+        *_external_hosts(config),
     ]
-    if config.adb_devices:
-        hosts.append(DeviceHost(config.data, config.adb_devices, config.adb_clear, config.android_world_python))
-    if config.osworld:
-        hosts.append(
-            GuestHost(config.data, config.osworld, config.osworld_revert, settings=_evaluator_settings(config))
-        )
-    if config.osworld_windows:
-        hosts.append(
-            GuestHost(
-                config.data, config.osworld_windows, config.osworld_windows_revert, WINDOWS, _evaluator_settings(config)
-            )
-        )
-    if config.windows:
-        hosts.append(WindowsHost(config.data, config.windows, config.windows_secret, config.windows_revert))
     if config.qemu:
         hosts.append(
             QemuHost(config.data, SUITES, disks=config.disks, memory=config.qemu_memory, make_egress=make_egress)
@@ -196,6 +184,29 @@ def create_host(config: Config) -> Host:
     if config.kubernetes_namespace:
         hosts.append(_pod_host(config, make_egress))
     return CompositeHost(hosts)
+
+
+def _external_hosts(config: Config) -> list[Host]:
+    """Machines that somebody else runs."""
+    hosts: list[Host] = []
+    if config.adb_devices:
+        hosts.append(DeviceHost(config.data, config.adb_devices, config.adb_clear, config.android_world_python))
+    if config.osworld:
+        hosts.append(
+            GuestHost(config.data, config.osworld, config.osworld_revert, settings=_evaluator_settings(config))
+        )
+    if config.osworld_windows:
+        hosts.append(
+            GuestHost(
+                config.data, config.osworld_windows, config.osworld_windows_revert, WINDOWS, _evaluator_settings(config)
+            )
+        )
+    if config.windows_arena:
+        settings = replace(_evaluator_settings(config), files=config.windows_arena_client, arena=True)
+        hosts.append(GuestHost(config.data, config.windows_arena, config.windows_arena_revert, ARENA, settings))
+    if config.windows:
+        hosts.append(WindowsHost(config.data, config.windows, config.windows_secret, config.windows_revert))
+    return hosts
 
 
 def _pod_host(config: Config, make_egress: EgressFactory) -> KubernetesHost:

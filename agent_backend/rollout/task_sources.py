@@ -252,7 +252,7 @@ def _parsed(path: Path, data: bytes, place: str) -> Any:
 
 
 def _task_of(path: Path, place: str, value: Any, number: int, reader: BenchmarkReader) -> Task:
-    """A task of ours, of a benchmark, or of OSWorld, whose start state and evaluator are kept with it."""
+    """A task of ours, of a benchmark, or of OSWorld's form, whose start state and evaluator are kept with it."""
     if isinstance(value, dict):
         try:
             found = reader.task(value, number)
@@ -262,7 +262,7 @@ def _task_of(path: Path, place: str, value: Any, number: int, reader: BenchmarkR
             return found
     if isinstance(value, dict) and all(name in value for name in OSWORLD_PARTS):
         others = {name: each for name, each in value.items() if name not in ("id", "instruction")}
-        parameters = {"osworld": others, **_recorded_oracle(path, place, value, reader)}
+        parameters = {"osworld": others, **_task_file_parameters(path, place, value, reader)}
         value = {"id": value["id"], "instruction": value["instruction"], "parameters": parameters}
     try:
         return Task.model_validate_json(json.dumps(value))
@@ -272,8 +272,8 @@ def _task_of(path: Path, place: str, value: Any, number: int, reader: BenchmarkR
         raise InvalidSource(f"{path}, {place}: {reason}") from None
 
 
-def _recorded_oracle(path: Path, place: str, value: dict[str, Any], reader: BenchmarkReader) -> dict[str, Any]:
+def _task_file_parameters(path: Path, place: str, value: dict[str, Any], reader: BenchmarkReader) -> dict[str, Any]:
     try:
-        return reader.oracle("osworld", value["id"])
+        return reader.task_file_parameters(value["id"])
     except FormError as error:
         raise InvalidSource(f"{path}, {place}: {error}", error.code) from None

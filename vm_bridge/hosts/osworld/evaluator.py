@@ -171,6 +171,7 @@ class OSWorldEvaluator:
         """What the program answered, None where it did not, and its last words. Raises MachineGone."""
         folder = self._make_folder()
         asked |= {"file": file.given, "password": self._settings.password, "ways": _tunnel_ports()}
+        asked["arena"] = self._settings.arena
         if self._user is not None:  # only this run uses the user, so its processes can be counted
             asked["processes"] = RESOURCE_LIMITS.processes
         try:
@@ -280,7 +281,8 @@ class OSWorldEvaluator:
         options += ["--ro-bind", program.__file__, "/run/program.py", "--ro-bind", str(folder / "ways"), TUNNELS]
         options += ["--bind", str(folder / "cache"), program.CACHE, *self._files(folder, file)]
         options += ["--remount-ro", "/", "--clearenv"]
-        options += [word for name, value in ENVIRONMENT.items() for word in ("--setenv", name, value)]
+        variables = {**ENVIRONMENT, "PYTHONPATH": FILES} if self._settings.arena else ENVIRONMENT
+        options += [word for name, value in variables.items() for word in ("--setenv", name, value)]
         return [*become, "bwrap", *options, f"{VENV}/bin/python", "-s", "/run/program.py"]
 
     def _files(self, folder: Path, file: TaskFile) -> list[str]:

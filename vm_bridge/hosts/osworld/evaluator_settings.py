@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from vm_bridge.drivers.osworld.task_files import Getter, Step, TaskFile
+from vm_bridge.drivers.osworld.task_files import SUPPORTED_NAMES, Getter, PackageNames, Step, TaskFile
+from vm_bridge.hosts.osworld.arena_package import read_package_names
 from vm_bridge.network.allowlist import AllowList
 
 PASSWORD_PLACEHOLDER = "{CLIENT_PASSWORD}"  # noqa: S105 - OSWorld's placeholder
@@ -41,6 +42,15 @@ class EvaluatorSettings:
     """Of the guest's user."""
     files: Path | None = None
     """A folder with OSWorld's `evaluation_examples/settings`, and with files that steps bring into the guest."""
+    arena: bool = False
+    """Whether `files` is the client folder of WindowsAgentArena, whose package sets its files up and judges them."""
+
+    @property
+    def names(self) -> PackageNames | None:
+        """What the package has of each kind; None where the client folder has no package."""
+        if not self.arena:
+            return SUPPORTED_NAMES
+        return None if self.files is None else read_package_names(self.files)
 
     @property
     def reads_pictures(self) -> bool:
@@ -55,6 +65,8 @@ def list_missing(file: TaskFile, settings: EvaluatorSettings) -> Iterator[str]:
     """What of a file cannot be done with these means, each by its name."""
     if not settings.python.exists():
         yield "OSWorld's package is not installed on this host (./pilothouse osworld installs it)"
+    if settings.names is None:
+        yield "the folder with WindowsAgentArena's client has no desktop_env (PILOTHOUSE_WINDOWS_ARENA_CLIENT)"
     allowed = AllowList.of(settings.hosts)
     for place, parts in (("config", file.steps), ("evaluator", file.getters)):
         for part in parts:

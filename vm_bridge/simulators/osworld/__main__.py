@@ -17,12 +17,12 @@ REVERT_SECONDS = 120.0
 PACKAGES = Path(".data/osworld-packages")
 
 
-def serve(folder: Path, packages: Path, port: int, size: tuple[int, int]) -> None:
+def serve(folder: Path, packages: Path, port: int, size: tuple[int, int], system: str) -> None:
     """Until it is told to end; its address is the first line it writes."""
     desktop = Desktop(folder, ensure_packages(packages), size)
     try:
         desktop.start()
-        with GuestServer((LOOPBACK, port), SimulatorApi(desktop)) as server:
+        with GuestServer((LOOPBACK, port), SimulatorApi(desktop, system)) as server:
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, lambda *_: threading.Thread(target=server.shutdown).start())
             print(f"{LOOPBACK}:{server.server_port}", flush=True)
@@ -48,13 +48,14 @@ def main(words: list[str]) -> None:
     )
     serving.add_argument("--port", type=int, default=0)
     serving.add_argument("--size", default="1280x800")
+    serving.add_argument("--system", choices=("Linux", "Windows"), default="Linux", help="what it says that it is")
     commands.add_parser("revert", help="put one back").add_argument("address")
     given = parser.parse_args(words)
     if given.command == "revert":
         revert(given.address)
         return
     width, height = map(int, given.size.split("x"))
-    serve(given.folder.resolve(), given.packages.resolve(), given.port, (width, height))
+    serve(given.folder.resolve(), given.packages.resolve(), given.port, (width, height), given.system)
 
 
 if __name__ == "__main__":
