@@ -8,6 +8,7 @@ was opened outside.
 import asyncio
 import itertools
 import os
+import signal
 import socket
 import subprocess
 import tempfile
@@ -60,7 +61,7 @@ class Node:
         """End a pod's processes. Idempotent."""
         process = self._processes.pop(pod["metadata"]["uid"], None)
         if process is not None:
-            process.kill()
+            kill_group(process)
 
     def end(self, pod: Pod, status: dict[str, Any]) -> None:
         """End a pod's processes for a reason of the node's."""
@@ -70,7 +71,7 @@ class Node:
     async def close(self) -> None:
         """End all pods."""
         for process in self._processes.values():
-            process.kill()
+            kill_group(process)
         if self._waiting:
             await asyncio.wait(self._waiting, timeout=STOP_SECONDS)
 
@@ -126,6 +127,13 @@ def pod_command(pod: Pod, image: Path) -> Sequence[str]:
         *options,
         *container["command"],
     ]
+
+
+def kill_group(process: "subprocess.Popen[bytes]") -> None:
+    """Kill a pod's processes: also one of bubblewrap's that has not been told yet to end with the first."""
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def container_status(pod: Pod, state: dict[str, Any]) -> dict[str, Any]:
