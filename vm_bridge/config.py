@@ -254,7 +254,7 @@ class Config(FrozenModel):
                 f"{PREFIX}WINDOWS_ARENA_CLIENT: task files of WindowsAgentArena are judged by its own client"
             )
         if self.windows and not self.windows_secret:
-            raise ValueError(f"{PREFIX}WINDOWS_SECRET: machines of Windows let nobody in without it")
+            raise ValueError(f"{PREFIX}WINDOWS_SECRET: machines of Windows refuse every connection without it")
         return self
 
 

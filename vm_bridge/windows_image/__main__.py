@@ -29,7 +29,7 @@ def main(words: list[str]) -> int:
         print(f"{error.code}: {error}", file=sys.stderr)
         return 1
     except (KeyboardInterrupt, asyncio.CancelledError):
-        print("cancelled: the same command goes on where this one stopped", file=sys.stderr)
+        print("cancelled: the same command resumes where this one stopped", file=sys.stderr)
         return 130
     return 0
 
@@ -76,7 +76,7 @@ def _say(line: str) -> None:
 def _read_words(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./pilothouse windows-image", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    _add_make(commands.add_parser("make", help="make an image; it asks nothing, and goes on where it was stopped"))
+    _add_make(commands.add_parser("make", help="make an image without questions; it resumes where it was stopped"))
     for name, about in (("start", "start machines from an image"), ("stop", "end them and remove their disks")):
         each = commands.add_parser(name, help=about)
         each.add_argument("image", type=Path, help="folder of the image")

@@ -230,7 +230,9 @@ async def _watch_installation(machine: VirtualMachine, settings: ImageSettings, 
             say(f"install: {(now - began) / 60:.0f} min, {used:.1f} GiB, {lines[-1] if lines else 'Windows Setup'}")
     if READY not in machine.serial_lines():
         last = (machine.serial_lines() or ["nothing"])[-1]
-        raise ImageError("install_failed", f"the machine was switched off before it was ready; it said {last}")
+        raise ImageError(
+            "install_failed", f"the machine was switched off before it was ready; its last report was {last}"
+        )
 
 
 async def _fail(machine: VirtualMachine, folder: Path, code: Any, message: str) -> None:

@@ -42,13 +42,15 @@ def main(words: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m vm_bridge.simulators.osworld", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     serving = commands.add_parser("serve", help="begin a simulated guest")
-    serving.add_argument("folder", type=Path, help="where its home folder is made anew")
+    serving.add_argument("folder", type=Path, help="where its home folder is made again")
     serving.add_argument(
         "--packages", type=Path, default=Path(".data/osworld-packages"), help="where PyAutoGUI is kept"
     )
     serving.add_argument("--port", type=int, default=0)
     serving.add_argument("--size", default="1280x800")
-    serving.add_argument("--system", choices=("Linux", "Windows"), default="Linux", help="what it says that it is")
+    serving.add_argument(
+        "--system", choices=("Linux", "Windows"), default="Linux", help="the operating system that it reports"
+    )
     commands.add_parser("revert", help="put one back").add_argument("address")
     given = parser.parse_args(words)
     if given.command == "revert":

@@ -16,8 +16,10 @@ STOP_SECONDS = 60.0
 
 @contextmanager
 def simulated_guest(folder: Path, system: str = "Linux") -> Iterator[str]:
-    """Its address, while the block runs; `system` is what it says that it is. Raises MachineGone when it does not
-    start."""
+    """Its address, while the block runs. `system` is the operating system that it reports.
+
+    Raises MachineGone when it does not start.
+    """
     with subprocess.Popen(
         (*PROGRAM, "serve", str(folder), "--system", system), stdout=subprocess.PIPE, text=True
     ) as process:
