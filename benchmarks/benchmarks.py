@@ -21,6 +21,7 @@ from annotation_app.operations.install.setup import SETUP_LOG
 from annotation_app.operations.install.system_packages import APPLICATION_PACKAGES, ensure_system_packages
 from benchmarks.parts.applications.measurements import measure_applications
 from benchmarks.parts.figures import print_figures, print_progress
+from benchmarks.parts.kubernetes.contract import kubernetes_contract
 from benchmarks.parts.published.adapters import (
     browse_comp,
     lmgame_bench,
@@ -74,6 +75,7 @@ async def measure(scratch: Path, tasks: Path | None = None) -> dict[str, Any]:
         "grader_replies_right_by_reference": reference_reading_right(),
         "sealed_texts_found": await sealed_texts_found(scratch / "sealed"),
         **await application_figures(scratch / "applications", tasks),
+        **await asyncio.to_thread(kubernetes_contract, scratch),
         **await asyncio.to_thread(windows_contract, scratch),
     }
 

@@ -2,6 +2,10 @@
 
 from pathlib import Path
 
+from vm_bridge.hosts.local.sandbox import LocalSandbox
+from vm_bridge.hosts.process_sandbox import ProcessSandbox
+from vm_bridge.isolation.init_process import InitProcess
+
 
 def commands_with(words: str) -> list[str]:
     """The command lines that have these words in them."""
@@ -14,3 +18,9 @@ def commands_with(words: str) -> list[str]:
         if words in line:
             found.append(line)
     return found
+
+
+def first_process(sandbox: LocalSandbox) -> InitProcess:
+    """The first process of a sandbox on this machine."""
+    assert isinstance(sandbox.tree, ProcessSandbox)
+    return sandbox.tree.first

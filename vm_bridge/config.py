@@ -55,9 +55,22 @@ def _parse_keys(value: Any) -> Any:
     return tuple(tuple(word.split("=", 1)) for word in _split_commas(value)) if isinstance(value, str) else value
 
 
+PodField = Literal[
+    "affinity",
+    "hostUsers",
+    "imagePullSecrets",
+    "nodeSelector",
+    "priorityClassName",
+    "runtimeClassName",
+    "schedulerName",
+    "tolerations",
+    "topologySpreadConstraints",
+]
+"""Fields of a pod's spec that take none of its bounds away."""
 HostKey = Annotated[str, Field(min_length=32)]
 CommaSeparated = Annotated[tuple[str, ...], BeforeValidator(_split_commas)]
 LabNetworks = Annotated[tuple[Network, ...], BeforeValidator(_split_commas)]
+PodFields = Annotated[dict[PodField, Any], BeforeValidator(_parse_json)]
 Bind = Annotated[BindAddress, BeforeValidator(_parse_address)]
 GuestAddresses = Annotated[
     tuple[Annotated[str, Field(pattern=r"^(\[[0-9a-fA-F:]+\]|[^:\[\]]+):\d+(:\d+:\d+:\d+)?$")], ...],
@@ -109,8 +122,8 @@ class Config(FrozenModel):
     """The only origin at which browsers see machines' web programs. `{machine}` stands for the machine's name and
     `{bridge}` for this host's id. If empty, they are served at every name of the bridge.
     """
-    machines: Literal["local", "fake"] = "local"
-    """Kind of the machines; `fake` paints pictures and has no requirements."""
+    machines: Literal["local", "fake", "pods"] = "local"
+    """Kind of the machines; `fake` paints pictures and has no requirements, `pods` has pods of a cluster alone."""
     lab_networks: LabNetworks = ()
     """Lab networks that tasks may reach if they list a host in one, such as `10.20.0.0/16`. Addresses of this machine,
     loopback and link-local addresses stay blocked.
@@ -162,6 +175,18 @@ class Config(FrozenModel):
     """The container engine's image for them."""
     docker_network: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{0,100}$")] = ""
     """The container engine's network for task builds, and for tasks that need one. None: neither has a network."""
+    kubernetes_namespace: Annotated[str, Field(pattern=r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)?$")] = ""
+    """The namespace of a Kubernetes cluster where the host also makes pods, of the image `desktop-pod`. Empty: none."""
+    kubernetes_image: str = "pilothouse-pod"
+    """The container image for them, as the cluster's nodes pull it."""
+    kubernetes_pod_spec: PodFields = {}
+    """Fields added to each pod's spec, as JSON, such as `{"runtimeClassName": "gvisor"}`. Those that choose nodes,
+    runtimes, priorities and pull secrets are allowed.
+    """
+    kubernetes_owner: Annotated[str, Field(pattern=r"^([a-z0-9.-]+:[0-9a-f-]+)?$")] = ""
+    """Name and uid of the bridge's own pod (`name:uid`): the cluster deletes its pods with it. Empty: no owner."""
+    kubernetes_start_seconds: float = Field(default=60, ge=5, le=240)
+    """Longest time until a new pod answers, with the pull of its image (seconds)."""
     disks: Path = Path(".data/disks")
     """Folder where the boot files of virtual machines are built, once for all hosts of this machine."""
     browsers: int = Field(default_factory=lambda: max(1, (os.cpu_count() or 1) // 2), ge=1, le=256)
@@ -222,6 +247,8 @@ class Config(FrozenModel):
         missing = [name for name in needed[self.role] if not self.keys_of(name)]
         if missing:
             raise ValueError(f"{PREFIX}BRIDGE_KEYS has no key of {' and '.join(missing)} (./pilothouse bridge-keys)")
+        if self.machines == "pods" and not self.kubernetes_namespace:
+            raise ValueError(f"{PREFIX}KUBERNETES_NAMESPACE: pods need one")
         if self.windows_arena and self.windows_arena_client is None:
             raise ValueError(
                 f"{PREFIX}WINDOWS_ARENA_CLIENT: task files of WindowsAgentArena are judged by its own client"

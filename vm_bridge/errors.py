@@ -10,7 +10,10 @@ BridgeError                 every error of this package; `code` is stable
 ├── OutcomeUnknown          a crash left open whether the act happened
 ├── NoMachine               nothing free within the wait
 │   ├── SandboxUnavailable  this host cannot sandbox it, and running without a sandbox was not allowed
-│   └── ApplicationMissing  this host lacks an application that the image is made of
+│   ├── ApplicationMissing  this host lacks an application that the image is made of
+│   ├── PodImageUnavailable the cluster cannot start a pod of the configured image
+│   ├── ClusterFull         no node has room for a pod, or the namespace's quota is used up
+│   └── ClusterUnavailable  the cluster's API does not answer, or does not allow the bridge what it needs
 ├── UnknownClaim            this request for a machine is unknown or expired
 ├── UnknownHost             no such host
 ├── UnknownTask             no such suite or task
@@ -80,6 +83,18 @@ class SandboxUnavailable(NoMachine):
 
 class ApplicationMissing(NoMachine):
     code = "application_missing"
+
+
+class PodImageUnavailable(NoMachine):
+    code = "pod_image_unavailable"
+
+
+class ClusterFull(NoMachine):
+    code = "cluster_full"
+
+
+class ClusterUnavailable(NoMachine):
+    code = "cluster_unavailable"
 
 
 class UnknownClaim(BridgeError):
@@ -161,6 +176,9 @@ ERRORS: dict[str, type[BridgeError]] = {
         NoMachine,
         SandboxUnavailable,
         ApplicationMissing,
+        PodImageUnavailable,
+        ClusterFull,
+        ClusterUnavailable,
         UnknownClaim,
         UnknownHost,
         UnknownTask,

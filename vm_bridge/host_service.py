@@ -19,6 +19,8 @@ from vm_bridge.config import Config
 from vm_bridge.hosts.browser.host import BrowserHost
 from vm_bridge.hosts.composite import CompositeHost
 from vm_bridge.hosts.docker.host import DockerHost
+from vm_bridge.hosts.kubernetes.host import KubernetesHost
+from vm_bridge.hosts.kubernetes.pod_spec import PodSettings
 from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.hosts.osworld.evaluator_settings import EvaluatorSettings
 from vm_bridge.hosts.osworld.host import ARENA, WINDOWS, GuestHost
@@ -35,6 +37,7 @@ from vm_bridge.network.addresses import is_reachable
 from vm_bridge.network.egress_proxy import EgressProxy
 from vm_bridge.network.previews.proxy import PreviewProxy
 from vm_bridge.network.previews.sessions import PreviewSessions
+from vm_bridge.network.sandbox_network import EgressFactory
 from vm_bridge.pool import MachinePool
 from vm_bridge.recording.recorder import Recorder
 from vm_bridge.recording.routes import recording_routes
@@ -137,6 +140,8 @@ def create_host(config: Config) -> Host:
     if config.machines == "fake":
         return FakeHost(capacity=config.max_machines, call_log=config.fake_machine_log)
     make_egress = partial(EgressProxy, public=is_reachable(config.lab_networks))
+    if config.machines == "pods":
+        return _pod_host(config, make_egress)
     hosts: list[Host] = [
         PhoneHost(
             LocalHost(
@@ -158,7 +163,32 @@ def create_host(config: Config) -> Host:
             unsandboxed=config.browser_unsandboxed,
             make_egress=make_egress,
         ),
+        *_external_hosts(config),
     ]
+    if config.qemu:
+        hosts.append(
+            QemuHost(config.data, SUITES, disks=config.disks, memory=config.qemu_memory, make_egress=make_egress)
+        )
+    if config.docker:
+        network = config.docker_network
+        hosts.append(
+            DockerHost(
+                config.data,
+                SUITES,
+                tools=config.tools,
+                system=config.docker_image,
+                network=network,
+                make_egress=make_egress,
+            )
+        )
+    if config.kubernetes_namespace:
+        hosts.append(_pod_host(config, make_egress))
+    return CompositeHost(hosts)
+
+
+def _external_hosts(config: Config) -> list[Host]:
+    """Machines that somebody else runs."""
+    hosts: list[Host] = []
     if config.adb_devices:
         hosts.append(DeviceHost(config.data, config.adb_devices, config.adb_clear, config.android_world_python))
     if config.osworld:
@@ -176,23 +206,20 @@ def create_host(config: Config) -> Host:
         hosts.append(GuestHost(config.data, config.windows_arena, config.windows_arena_revert, ARENA, settings))
     if config.windows:
         hosts.append(WindowsHost(config.data, config.windows, config.windows_secret, config.windows_revert))
-    if config.qemu:
-        hosts.append(
-            QemuHost(config.data, SUITES, disks=config.disks, memory=config.qemu_memory, make_egress=make_egress)
-        )
-    if config.docker:
-        network = config.docker_network
-        hosts.append(
-            DockerHost(
-                config.data,
-                SUITES,
-                tools=config.tools,
-                system=config.docker_image,
-                network=network,
-                make_egress=make_egress,
-            )
-        )
-    return CompositeHost(hosts)
+    return hosts
+
+
+def _pod_host(config: Config, make_egress: EgressFactory) -> KubernetesHost:
+    owner, _, uid = config.kubernetes_owner.partition(":")
+    settings = PodSettings(
+        namespace=config.kubernetes_namespace,
+        host=config.host_id,
+        image=config.kubernetes_image,
+        spec={str(name): value for name, value in config.kubernetes_pod_spec.items()},
+        owner=(owner, uid) if owner else None,
+        start_seconds=config.kubernetes_start_seconds,
+    )
+    return KubernetesHost(config.data, settings, SUITES, tools=config.tools, make_egress=make_egress)
 
 
 def _evaluator_settings(config: Config) -> EvaluatorSettings:

@@ -47,6 +47,7 @@ VARIABLES = (
 INTERNAL = {
     "PILOTHOUSE_CLOCK": "an X11 atom of the recorder",
     "PILOTHOUSE_COMMANDS": "a table of former commands, no variable",
+    "PILOTHOUSE_POD_SECRET": "set by the bridge for the first process of a pod",
     "PILOTHOUSE_POOL_SECRET_NAME": "stands for PILOTHOUSE_POOL_SECRET_ and a name",
     "PILOTHOUSE_RECORDER_WINDOW_PID": "set by the recorder for a process of its own",
     "PILOTHOUSE_SECRETS": "set by docker/keys.py's tests",

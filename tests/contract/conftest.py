@@ -19,6 +19,8 @@ from tests.integration.cluster.cluster_helpers import MARKS
 from tests.integration.cluster.cluster_helpers import placed as placed
 from tests.integration.cluster.host_helpers import LeasingHost
 from tests.integration.docker.machines import CONTAINER, docker_host, need_engine
+from tests.integration.kubernetes.machines import MARKS as PODS
+from tests.integration.kubernetes.machines import POD, pod_host, running_cluster
 from tests.integration.qemu.machines import VIRTUAL, need_virtual, virtual_host
 from tests.integration.windows.wine import MARKS as WINE
 from tests.integration.windows.wine import SECRET, Provided, wine_machine, wine_need
@@ -30,11 +32,19 @@ from vm_bridge.hosts.windows import WindowsHost
 from vm_bridge.machine import Machine
 from vm_bridge.sandbox import Host, Sandbox
 from vm_bridge.simulators.fake.sandbox import FakeHost
+from vm_bridge.simulators.kubernetes.cluster import Cluster
 from vm_bridge.simulators.osworld.process import REVERT, simulated_guest
 
 tokens = itertools.count(1)
 
-IMAGES = {"fake": "desktop", "computer": "desktop", "qemu": "desktop-vm", "docker": CONTAINER, "placed": "desktop"}
+IMAGES = {
+    "fake": "desktop",
+    "computer": "desktop",
+    "qemu": "desktop-vm",
+    "docker": CONTAINER,
+    "pods": POD,
+    "placed": "desktop",
+}
 """Images that are called otherwise than the driver."""
 
 
@@ -57,8 +67,16 @@ def provided(data: Path) -> Iterator[Provided]:
         yield provided
 
 
+@pytest.fixture(scope="session")
+def pod_cluster(data: Path) -> Iterator[Cluster]:
+    """A simulated cluster whose node runs pods on this machine."""
+    with running_cluster(data) as cluster:
+        yield cluster
+
+
 DRIVERS = (
     *("fake", "computer", "phone", "browser", "osworld", "docker"),
+    pytest.param("pods", marks=PODS),
     pytest.param("qemu", marks=VIRTUAL),
     pytest.param("placed", marks=MARKS),
     pytest.param("windows", marks=WINE),
@@ -168,6 +186,8 @@ async def host(request: pytest.FixtureRequest, driver: str, data: Path) -> Async
             host = WindowsHost(data, [provided.address], SECRET, provided.revert)
         case "docker":
             host = docker_host(data)
+        case "pods":
+            host = pod_host(data, request.getfixturevalue("pod_cluster"))
         case _:
             host = PhoneHost(LocalHost(data), data)
     yield host

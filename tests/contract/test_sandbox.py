@@ -9,9 +9,11 @@ import pytest
 import pytest_asyncio
 
 from protocol.actions.types import RunCommand
+from tests.integration.kubernetes.machines import MARKS as PODS
+from tests.integration.kubernetes.machines import pod_host
 from tests.integration.network.conftest import answering, port_of
 from vm_bridge.hosts.local.host import LocalHost
-from vm_bridge.sandbox import Sandbox
+from vm_bridge.sandbox import Host, Sandbox
 from vm_bridge.simulators.fake.sandbox import FakeHost, FakeSandbox
 
 PORT = 5000
@@ -19,10 +21,17 @@ commands = (f"command-{number:04}" for number in itertools.count())
 Serve = Callable[[Sandbox], Awaitable[None]]
 
 
-@pytest_asyncio.fixture(params=["fake", "local"])
-async def sandbox(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Sandbox]:
-    host = FakeHost() if request.param == "fake" else LocalHost(tmp_path)
-    yield await host.create("desktop")
+@pytest_asyncio.fixture(params=["fake", "local", pytest.param("pods", marks=PODS)])
+async def sandbox(request: pytest.FixtureRequest, tmp_path: Path, data: Path) -> AsyncIterator[Sandbox]:
+    host: Host
+    match request.param:
+        case "fake":
+            host = FakeHost()
+        case "pods":
+            host = pod_host(data, request.getfixturevalue("pod_cluster"))
+        case _:
+            host = LocalHost(tmp_path)
+    yield await host.create(host.images[0] if request.param == "pods" else "desktop")
     await host.close()
 
 

@@ -12,13 +12,13 @@ from vm_bridge.sandbox import Sandbox
 async def destroy_on_failure(sandbox: Sandbox) -> AsyncIterator[None]:
     """Start the sandbox inside the context. On any failure it is destroyed, because nothing else references it.
 
-    Raises NoMachine for errors of the host or the system, such as a full disk.
+    Raises NoMachine for errors of the host or the system, such as a full disk; one that says more keeps its code.
     """
     try:
         yield
     except BaseException as error:
         await sandbox.destroy()
-        if isinstance(error, BridgeError | OSError):
+        if isinstance(error, BridgeError | OSError) and not isinstance(error, NoMachine):
             raise NoMachine(str(error)) from error
         raise
 

@@ -5,6 +5,7 @@ import os
 import select
 import shutil
 import subprocess
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ from typing import ClassVar, Protocol, Self
 from pydantic import ValidationError
 
 from protocol.base import FrozenModel
-from vm_bridge.drivers.computer.frames import GuestScreen, SharedFrameMemory
+from vm_bridge.drivers.computer.frames import FrameMemory, GuestScreen, SharedFrameMemory
 from vm_bridge.drivers.computer.guest_link import EmptyReply, GuestCapabilities, GuestLink, GuestState
 from vm_bridge.drivers.computer.tool_catalog import ToolCatalog
 from vm_bridge.errors import MachineGone
@@ -39,6 +40,8 @@ ADOPT_SECONDS = 5.0
 ORPHAN_TIMEOUT_SECONDS = 60
 """How long a tree outlives the host that made it, unless another adopts it."""
 STATE_FILE, ERRORS_FILE = "tree.json", "errors"
+REMOTE_STATE_FILE = "pod.json"
+"""In place of the state file, where the processes are on another machine."""
 
 
 class ProcessSandboxState(FrozenModel):
@@ -74,8 +77,8 @@ class PreparedImage:
         return cls(name, folder, manifest, tree_digest(folder / "home"), mounted, services)
 
 
-class ProcessSandbox:
-    """Its writable layer lives in memory and goes with its last process.
+class GuestTree(ABC):
+    """What a desktop on a local host is made of at present: a guest, and the programs it started.
 
     In its folder lie the sockets by which it is reached: `guest.sock` for the host, `tunnel.sock` for connections to
     programs inside, `display/rfb.sock` for viewers; and the folder `egress`, which is /run/egress inside.
@@ -84,17 +87,53 @@ class ProcessSandbox:
     able: ClassVar[GuestCapabilities | None] = None
     """What its guest can do, where that is not what every guest with or without a screen can."""
 
-    def __init__(
-        self, folder: Path, groups: ControlGroups, first: InitProcess, link: GuestLink, memory: SharedFrameMemory
-    ) -> None:
-        self.folder, self.groups, self.first, self.link = folder, groups, first, link
+    def __init__(self, folder: Path, groups: ControlGroups, link: GuestLink, memory: FrameMemory) -> None:
+        self.folder, self.groups, self.link = folder, groups, link
         self.screen: GuestScreen | None = None
         """None before a desktop has started, and where there is none to see."""
         self.fence = 1
         """The lowest fencing token that may act."""
         self._memory = memory
-        self._launcher: subprocess.Popen[bytes] | None = None
         self._ending: asyncio.Task[None] | None = None
+
+    async def begin(self, *, fence: int, width: int, height: int) -> None:
+        """Start the image's desktop at this size, none at zero. Raises MachineGone when it does not come up."""
+        try:
+            await self.link.call("start", EmptyReply, timeout=START_SECONDS, fence=fence, width=width, height=height)
+        except MachineGone as gone:
+            raise MachineGone(f"{gone}: {read_errors(self.folder)}") from gone
+        if width:
+            self.screen = GuestScreen(self._memory, width, height)
+        self.fence = fence
+        # From now on nothing inside can replace the display's socket.
+        if os.geteuid() == 0:
+            os.chown(self.folder / "display", 0, 0)
+
+    @abstractmethod
+    async def usage(self) -> Usage:
+        """What it costs now."""
+
+    async def end(self) -> None:
+        """Returns when no process is left. Idempotent. Raises MachineGone when they do not end."""
+        if self._ending is None:
+            self.link.close()
+            self._ending = asyncio.create_task(self._finish())
+        await asyncio.shield(self._ending)
+
+    @abstractmethod
+    async def _finish(self) -> None:
+        """End every process of it, once. Raises MachineGone."""
+
+
+class ProcessSandbox(GuestTree):
+    """Its writable layer lives in memory and goes with its last process."""
+
+    def __init__(
+        self, folder: Path, groups: ControlGroups, first: InitProcess, link: GuestLink, memory: SharedFrameMemory
+    ) -> None:
+        super().__init__(folder, groups, link, memory)
+        self.first = first
+        self._launcher: subprocess.Popen[bytes] | None = None
 
     @classmethod
     async def spawn(cls, image: PreparedImage, folder: Path) -> Self:
@@ -154,29 +193,11 @@ class ProcessSandbox:
             tree.screen = GuestScreen(memory, greeting.width, greeting.height)
         return tree
 
-    async def begin(self, *, fence: int, width: int, height: int) -> None:
-        """Start the image's desktop at this size, none at zero. Raises MachineGone when it does not come up."""
-        try:
-            await self.link.call("start", EmptyReply, timeout=START_SECONDS, fence=fence, width=width, height=height)
-        except MachineGone as gone:
-            raise MachineGone(f"{gone}: {read_errors(self.folder)}") from gone
-        if width:
-            self.screen = GuestScreen(self._memory, width, height)
-        self.fence = fence
-        # From now on nothing inside can replace the display's socket.
-        if os.geteuid() == 0:
-            os.chown(self.folder / "display", 0, 0)
-
     async def usage(self) -> Usage:
-        """What it costs now."""
         return await asyncio.to_thread(measure_usage, self.first.pid)
 
-    async def end(self) -> None:
-        """Returns when no process is left. Idempotent. Raises MachineGone when they do not end."""
-        if self._ending is None:
-            self.link.close()
-            self._ending = asyncio.create_task(asyncio.to_thread(self._end))
-        await asyncio.shield(self._ending)
+    async def _finish(self) -> None:
+        await asyncio.to_thread(self._end)
 
     def _end(self) -> None:
         self.first.end(STOP_SECONDS)
@@ -208,11 +229,11 @@ class ProcessSandboxFactory(Protocol):
     apart: str
     """Below its data folder: what keeps its trees apart from those of another kind."""
 
-    async def spawn(self, image: PreparedImage, folder: Path) -> ProcessSandbox:
+    async def spawn(self, image: PreparedImage, folder: Path) -> GuestTree:
         """See `ProcessSandbox.spawn`."""
         ...
 
-    async def adopt(self, folder: Path) -> ProcessSandbox:
+    async def adopt(self, folder: Path) -> GuestTree:
         """See `ProcessSandbox.adopt`."""
         ...
 
@@ -242,7 +263,9 @@ class BubblewrapSandboxFactory:
 
 
 def is_alive(folder: Path) -> bool:
-    """Whether processes are left of the tree whose folder this is."""
+    """Whether processes are left of the tree whose folder this is. Those on another machine count as left."""
+    if (folder / REMOTE_STATE_FILE).exists():
+        return True
     try:
         state = read_sandbox_state(folder)
         InitProcess(state.pid, state.began).close()

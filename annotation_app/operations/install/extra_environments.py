@@ -1,4 +1,4 @@
-"""Additional Python environments: the trainer's, Ray's and OSWorld's.
+"""Additional Python environments: the trainer's, Ray's, OSWorld's and that of the client of Kubernetes.
 
 Each is created when it is first needed, and recreated when its requirements change.
 """
@@ -17,6 +17,7 @@ from annotation_app.operations.install import requirement_locks
 from annotation_app.operations.install.command_runner import run_with_progress
 from annotation_app.operations.install.requirement_locks import (
     CLUSTER_LOCK,
+    KUBERNETES_LOCK,
     OSWORLD_LOCK,
     OSWORLD_PACKAGE_LOCK,
     RequirementLock,
@@ -132,6 +133,25 @@ def ensure_ray(console: Console, *, folder: Path = RAY_FOLDER) -> Path:
         Path(library, "platform.pth").write_text(f"{platform}\n")
 
     return PythonEnvironment("Ray", console, folder).ensure([CLUSTER_LOCK.path], fill, salt=platform)
+
+
+KUBERNETES_FOLDER = ENVIRONMENTS_FOLDER / "kubernetes"
+
+
+def load_kubernetes(console: Console, *, folder: Path = KUBERNETES_FOLDER) -> None:
+    """Let this process import the client of Kubernetes, from an environment that is made if necessary. Packages of the
+    platform come first.
+
+    Raises CommandFailed if that fails.
+    """
+
+    def fill(environment: PythonEnvironment) -> None:
+        environment.install_locked("the client of Kubernetes (20 MB)", KUBERNETES_LOCK)
+
+    PythonEnvironment("the client of Kubernetes", console, folder).ensure([KUBERNETES_LOCK.path], fill)
+    library = sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)})
+    if library not in sys.path:
+        sys.path.append(library)
 
 
 OSWORLD_FOLDER = ENVIRONMENTS_FOLDER / "osworld"

@@ -82,6 +82,7 @@ WINDOWS_GUEST_LOCK = RequirementLock(ROOT / "vm_bridge" / "guest" / "windows" / 
 WINDOWS_TOOLS_LOCK = RequirementLock(ROOT / "vm_bridge" / "guest" / "windows" / "tools.txt")
 PHONE_LOCK = RequirementLock(ROOT / "vm_bridge" / "images" / "phone" / "requirements.txt", dependencies=False)
 CLUSTER_LOCK = RequirementLock(ROOT / "vm_bridge" / "cluster" / "requirements.txt")
+KUBERNETES_LOCK = RequirementLock(ROOT / "vm_bridge" / "hosts" / "kubernetes" / "requirements.txt")
 OSWORLD_LOCK = RequirementLock(ROOT / "vm_bridge" / "hosts" / "osworld" / "osworld_requirements.txt")
 OSWORLD_PACKAGE_LOCK = RequirementLock(
     ROOT / "vm_bridge" / "hosts" / "osworld" / "osworld_package.txt", dependencies=False
@@ -101,6 +102,7 @@ ALL_LOCKS = (
     WINDOWS_TOOLS_LOCK,
     PHONE_LOCK,
     CLUSTER_LOCK,
+    KUBERNETES_LOCK,
     OSWORLD_LOCK,
     OSWORLD_PACKAGE_LOCK,
     RECORDER_PEER_LOCK,
@@ -131,7 +133,7 @@ def write_locks(console: Console, log: Path, *, upgrade: bool = False) -> None:
             arguments.append("--no-deps")
         if upgrade:
             arguments.append("--upgrade")
-        if lock in (RUN_LOCK, CLUSTER_LOCK):  # they share an environment with what was tested
+        if lock in (RUN_LOCK, CLUSTER_LOCK, KUBERNETES_LOCK):  # they share an environment with what was tested
             arguments += ["--constraint", str(DEVELOPMENT_LOCK.path)]
         name = lock.path.relative_to(ROOT)
         command = lock_command(str(lock.source), *arguments)

@@ -4,13 +4,13 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 from annotation_app.operations.console import Console
 from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.install.setup import SETUP_LOG
 from annotation_app.operations.install.system_packages import WINE_PACKAGES, ensure_system_packages
 from benchmarks.parts.figures import print_progress
+from benchmarks.parts.test_reports import count_tests
 
 TESTS = "tests/contract"
 INTERPRETER = "tests.integration.windows.interpreter"
@@ -37,14 +37,6 @@ def windows_contract(scratch: Path) -> Mapping[str, Mapping[str, int]]:
     if counts["passed"] != counts["total"]:
         print_progress(ran.stdout[-2_000:])
     return {"windows_contract": counts} if counts["total"] else _left_out("every test was skipped")
-
-
-def count_tests(report: bytes) -> dict[str, int]:
-    """The tests of a JUnit report that passed, and those that ran; skipped ones count in neither."""
-    cases = list(ET.fromstring(report).iter("testcase"))  # noqa: S314 - our own tests wrote it
-    ran = [case for case in cases if case.find("skipped") is None]
-    failed = [case for case in ran if case.find("failure") is not None or case.find("error") is not None]
-    return {"passed": len(ran) - len(failed), "total": len(ran)}
 
 
 def _left_out(why: str) -> Mapping[str, Mapping[str, int]]:

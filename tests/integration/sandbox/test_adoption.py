@@ -12,6 +12,7 @@ import pytest
 
 from protocol.actions.types import OpenApp, ReadFile, TypeText, WriteFile
 from protocol.trajectory.tasks import Task
+from tests.processes import first_process
 from tests.waiting import LIMIT, eventually
 from vm_bridge.errors import NoMachine, StaleLease
 from vm_bridge.hosts.local.host import LocalHost
@@ -133,7 +134,7 @@ async def test_a_guest_whose_host_is_gone_waits_and_then_ends(
         sandbox = await host.create("desktop")
         assert isinstance(sandbox, LocalSandbox)
         await sandbox.bind(1).perform("leash-0001", WriteFile(path="note.txt", text="x"))
-        process = Path("/proc", str(sandbox.tree.first.pid))
+        process = Path("/proc", str(first_process(sandbox).pid))
         sandbox.tree.link.close()
         await eventually(lambda: not process.exists(), LIMIT)
     finally:

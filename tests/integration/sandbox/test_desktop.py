@@ -39,6 +39,7 @@ from protocol.actions.types import (
 )
 from protocol.trajectory.observations import Observation, Transition
 from protocol.trajectory.tasks import Task
+from tests.processes import first_process
 from tests.waiting import eventually
 from vm_bridge.errors import InvalidAction, MachineGone, OutcomeUnknown
 from vm_bridge.hosts.local.host import LocalHost
@@ -69,7 +70,7 @@ def children(pid: int) -> list[int]:
 
 def guest_pid(desktop: LocalSandbox) -> int:
     """The guest's process as this machine numbers it: the first that the sandbox's first process started."""
-    return min(children(desktop.tree.first.pid))
+    return min(children(first_process(desktop).pid))
 
 
 def alive(pid: int) -> bool:
@@ -220,10 +221,10 @@ async def test_a_child_that_works_later_is_waited_for(desktop: LocalSandbox, mac
 
 
 async def test_a_guest_killed_during_an_act(desktop: LocalSandbox, machine: Machine) -> None:
-    programs = measure_usage(desktop.tree.first.pid).processes
+    programs = measure_usage(first_process(desktop).pid).processes
     act = asyncio.create_task(machine.perform("desktop-killed", RunCommand(command="sleep 30")))
     guest = guest_pid(desktop)
-    await eventually(lambda: measure_usage(desktop.tree.first.pid).processes > programs)
+    await eventually(lambda: measure_usage(first_process(desktop).pid).processes > programs)
     os.kill(guest, signal.SIGKILL)
     with pytest.raises(OutcomeUnknown):
         await act
@@ -240,7 +241,7 @@ async def test_a_reset_gives_the_first_state(desktop: LocalSandbox, machine: Mac
     first = await machine.observe(settle=True)
     await do(machine, OpenApp(name="terminal"))
     await do(machine, TypeText(text="touch ~/Desktop/new.txt\n"))
-    old = [desktop.tree.first.pid, *children(desktop.tree.first.pid)]
+    old = [first_process(desktop).pid, *children(first_process(desktop).pid)]
     await desktop.reset()
     assert not any(alive(pid) for pid in old)
     again = await desktop.bind(2).observe(settle=True)

@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.parts.safety.escapes import OPEN, HostFacts, try_to_escape
 from protocol.actions.types import RunCommand
+from tests.processes import first_process
 from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.hosts.local.sandbox import LocalSandbox
 from vm_bridge.machine import Machine
@@ -125,7 +126,7 @@ async def test_sandboxes_end_with_the_bridge(data: Path) -> None:
     host = LocalHost(data)
     sandbox = await host.create("desktop")
     assert isinstance(sandbox, LocalSandbox)
-    pid = sandbox.tree.first.pid
+    pid = first_process(sandbox).pid
     await host.close()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)

@@ -12,6 +12,7 @@ import pytest
 import pytest_asyncio
 
 from protocol.actions.types import RunCommand
+from tests.processes import first_process
 from tests.waiting import eventually
 from vm_bridge.errors import MachineGone
 from vm_bridge.hosts.local.host import LocalHost
@@ -123,7 +124,7 @@ async def test_groups_go_with_the_sandbox(small: LocalSandbox) -> None:
 
 
 async def test_a_guest_that_hangs_is_found_and_replaced(desktop: LocalSandbox) -> None:
-    first = desktop.tree.first.pid
+    first = first_process(desktop).pid
     guest = InitProcess(children(first)[0])
     os.kill(guest.pid, signal.SIGSTOP)
     assert not await desktop.healthy()

@@ -8,6 +8,7 @@ import pytest
 from protocol.actions.types import Action, OpenApp, ReadFile, RunCommand, TypeText
 from protocol.trajectory.observations import Transition
 from protocol.trajectory.tasks import Task
+from tests.processes import first_process
 from vm_bridge.errors import BridgeError, CannotRestore, MachineGone
 from vm_bridge.hosts.local.sandbox import LocalSandbox
 from vm_bridge.isolation.init_process import InitProcess
@@ -27,7 +28,7 @@ async def test_windows_and_what_is_typed_in_them_come_back(desktop: LocalSandbox
     typed = await do(machine, TypeText(text="echo first > note.txt; clear; echo seen\n"))
     kept = await machine.snapshot()
     await do(machine, TypeText(text="echo second > note.txt; exit\n"))
-    old = desktop.tree.first
+    old = first_process(desktop)
     assert desktop.frames is not None
     async with desktop.frames.subscribe(fps=30) as frames:
         before = await asyncio.wait_for(anext(frames), 10)

@@ -6,7 +6,7 @@ from benchmarks.benchmarks import rule_figures
 from benchmarks.parts.figures import print_figures
 from benchmarks.parts.published.grader_replies import GRADER_REPLIES, grader_replies_right, reference_reading_right
 from benchmarks.parts.published.roles import RuleOfFour
-from benchmarks.parts.windows.contract import count_tests
+from benchmarks.parts.test_reports import count_tests
 
 
 def rule(oracle: float | None, noop: float | None, exploit: float | None, outage: float | None) -> RuleOfFour:

@@ -72,7 +72,7 @@ def test_the_tools_of_desktops_are_installed_from_their_lock() -> None:
 def test_the_images_install_from_the_locks() -> None:
     text = (ROOT / "docker/Dockerfile").read_text()
     installs = [line for line in text.splitlines() if "pip install" in line]
-    assert len([line for line in installs if "--require-hashes --no-deps -r" in line]) == 2
+    assert len([line for line in installs if "--require-hashes --no-deps -r" in line]) == 3
     assert [line for line in installs if "--require-hashes" not in line and '"$torch"' not in line] == []
 
 

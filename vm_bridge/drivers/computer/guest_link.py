@@ -158,7 +158,7 @@ class GuestLink:
         try:
             async with asyncio.timeout(timeout):
                 reader, writer = await asyncio.open_connection(host, port, limit=wire.MAX_FRAME)
-                await _perform_handshake(reader, writer, secret)
+                await prove_secret(reader, writer, secret)
         except (OSError, TimeoutError, asyncio.IncompleteReadError) as error:
             if writer is not None:
                 writer.close()
@@ -250,8 +250,8 @@ class GuestLink:
                     future.exception()  # may be unobserved
 
 
-async def _perform_handshake(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, secret: str) -> None:
-    """See `vm_bridge.guest.common.handshake`. Raises OSError, IncompleteReadError."""
+async def prove_secret(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, secret: str) -> None:
+    """The host's side of `vm_bridge.guest.common.handshake`. Raises OSError, IncompleteReadError."""
     said = await reader.readexactly(len(handshake.GREETING) + handshake.NONCE)
     if not said.startswith(handshake.GREETING):
         raise OSError("it does not greet")

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from vm_bridge.errors import ApplicationMissing, BridgeError, NoMachine
 from vm_bridge.hosts.lifecycle import destroy_on_failure
@@ -41,6 +42,8 @@ class _HostState:
 class LocalHost:
     """Makes desktops on this machine. `data` keeps prepared images, `tools` what all of them share, and images that
     were prepared ahead; sandboxes themselves store nothing on disk."""
+
+    sandbox_type: ClassVar[type[LocalSandbox]] = LocalSandbox
 
     def __init__(
         self,
@@ -130,7 +133,7 @@ class LocalHost:
         if image.manifest.osworld:
             sandbox: LocalSandbox = ApplicationSandbox(*parts, network, self._evaluator, self._open.runtime.path)
         else:
-            sandbox = LocalSandbox(*parts, network)
+            sandbox = self.sandbox_type(*parts, network)
         self._made.append(sandbox)
         return sandbox
 

@@ -5,8 +5,8 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-from vm_bridge.errors import MachineGone
-from vm_bridge.hosts.process_sandbox import PreparedImage, ProcessSandbox, ProcessSandboxFactory
+from vm_bridge.errors import MachineGone, NoMachine
+from vm_bridge.hosts.process_sandbox import GuestTree, PreparedImage, ProcessSandboxFactory
 
 
 class PrestartedSandboxes:
@@ -14,10 +14,10 @@ class PrestartedSandboxes:
 
     def __init__(self, folder: Path, sandboxes: ProcessSandboxFactory) -> None:
         self.folder, self.sandboxes = folder, sandboxes
-        self._coming: dict[str, asyncio.Task[ProcessSandbox]] = {}
+        self._coming: dict[str, asyncio.Task[GuestTree]] = {}
 
-    async def take(self, image: PreparedImage) -> ProcessSandbox:
-        """A sandbox of this image without a desktop. Raises MachineGone when none can be started."""
+    async def take(self, image: PreparedImage) -> GuestTree:
+        """A sandbox of this image without a desktop. Raises MachineGone or NoMachine when none can be started."""
         coming = self._coming.pop(image.name, None)
         if coming is not None:
             tree = await self._arrived(coming)
@@ -37,14 +37,14 @@ class PrestartedSandboxes:
             if tree is not None:
                 await tree.end()
 
-    async def _arrived(self, coming: "asyncio.Task[ProcessSandbox]") -> ProcessSandbox | None:
+    async def _arrived(self, coming: "asyncio.Task[GuestTree]") -> GuestTree | None:
         """A tree that was made in advance, unless it failed or died since."""
-        with suppress(MachineGone):
+        with suppress(MachineGone, NoMachine):
             tree = await coming
             if not tree.link.gone:
                 return tree
             await tree.end()
         return None
 
-    async def _spawn(self, image: PreparedImage) -> ProcessSandbox:
+    async def _spawn(self, image: PreparedImage) -> GuestTree:
         return await self.sandboxes.spawn(image, self.folder / f"{image.name}-{secrets.token_hex(4)}")

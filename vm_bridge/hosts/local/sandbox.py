@@ -16,7 +16,7 @@ from vm_bridge.errors import BridgeError, CannotRestore, MachineGone
 from vm_bridge.hosts.computer_sandbox import ComputerSandbox
 from vm_bridge.hosts.local.prestarted_sandboxes import PrestartedSandboxes
 from vm_bridge.hosts.persisted_state import PersistedState, write_state
-from vm_bridge.hosts.process_sandbox import PreparedImage, ProcessSandbox
+from vm_bridge.hosts.process_sandbox import GuestTree, PreparedImage
 from vm_bridge.machine import RESTORE_SECONDS, Capabilities
 from vm_bridge.network.sandbox_network import SandboxNetwork
 from vm_bridge.sandbox import Usage
@@ -48,8 +48,8 @@ class LocalSandbox(ComputerSandbox):
             self.frames = None
             # Viewers can act on a screen without the guest, so whether something was done is unknown.
             self._computer.image_tools = image.tool_catalog
-        self._tree: ProcessSandbox | None = None
-        self._replaying: ProcessSandbox | None = None
+        self._tree: GuestTree | None = None
+        self._replaying: GuestTree | None = None
 
     @property
     def capabilities(self) -> Capabilities:
@@ -58,13 +58,13 @@ class LocalSandbox(ComputerSandbox):
         return super().capabilities.model_copy(update=told)
 
     @property
-    def tree(self) -> ProcessSandbox:
+    def tree(self) -> GuestTree:
         """The present processes; another one after a reset. Raises MachineGone when there are none."""
         if self._tree is None:
             raise MachineGone(f"machine {self.id} is gone")
         return self._tree
 
-    async def adopt(self, tree: ProcessSandbox, task: Task | None) -> None:
+    async def adopt(self, tree: GuestTree, task: Task | None) -> None:
         """Go on with the tree an earlier host left, prepared for that task."""
         await self._take(tree, task)
         self._computer.restored(task)
@@ -89,7 +89,7 @@ class LocalSandbox(ComputerSandbox):
             await old.end()
             self._prestarted.refill(self._image)
 
-    async def _twin(self, fence: int, replay_path: ReplayPath) -> ProcessSandbox:
+    async def _twin(self, fence: int, replay_path: ReplayPath) -> GuestTree:
         """A tree in the state that a way leads to. Raises CannotRestore."""
         task, twin = self._computer.task, ComputerDriver(self._suites)
         twin.file_staging = self._computer.file_staging
@@ -150,7 +150,7 @@ class LocalSandbox(ComputerSandbox):
         self._note(task)
         self._prestarted.refill(self._image)
 
-    async def _begun(self, size: tuple[int, int] | None) -> ProcessSandbox:
+    async def _begun(self, size: tuple[int, int] | None) -> GuestTree:
         manifest = self._image.manifest
         width, height = size if size is not None and self._has_screen else (manifest.width, manifest.height)
         tree = await self._prestarted.take(self._image)
@@ -163,7 +163,7 @@ class LocalSandbox(ComputerSandbox):
                 await tree.end()
         return tree
 
-    async def _ended(self, ending: "asyncio.Task[None]", successor: ProcessSandbox | None) -> None:
+    async def _ended(self, ending: "asyncio.Task[None]", successor: GuestTree | None) -> None:
         """Returns when nothing is left of a tree. Raises MachineGone otherwise: then it has no successor either."""
         try:
             await ending
@@ -172,7 +172,7 @@ class LocalSandbox(ComputerSandbox):
                 await successor.end()
             raise
 
-    async def _take(self, tree: ProcessSandbox, task: Task | None) -> None:
+    async def _take(self, tree: GuestTree, task: Task | None) -> None:
         try:
             await self._gate.attach(tree.folder, task.network if task is not None else ())
         except BaseException:

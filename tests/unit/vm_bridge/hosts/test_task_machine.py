@@ -13,6 +13,7 @@ from protocol.actions.types import RunCommand, TypeTerminal, WriteFile
 from protocol.harbor.dockerfile import CONTAINER_IMAGE
 from protocol.harbor.task_folders import parse_folder
 from protocol.trajectory.tasks import Task
+from tests.processes import first_process
 from tests.unit.vm_bridge.hosts.container_engine import FakeContainerEngine
 from tests.waiting import LIMIT, eventually
 from vm_bridge.errors import MachineGone, UnsupportedAction, UnsupportedTask, VerifierFailed
@@ -156,7 +157,7 @@ async def test_a_process_beside_the_container_is_given_no_secrets(
     monkeypatch.setenv("PILOTHOUSE_BRIDGE_KEYS", "host=very-secret")
     sandbox = await host.create(CONTAINER_IMAGE)
     assert isinstance(sandbox, LocalSandbox)
-    environment = _environment_of(sandbox.tree.first.pid)
+    environment = _environment_of(first_process(sandbox).pid)
     assert b"DOCKER_HOST" in environment
     assert b"very-secret" not in environment
 

@@ -1,0 +1,1 @@
+"""Desktops in pods: the contract of machines on a simulated cluster."""
