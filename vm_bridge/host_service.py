@@ -21,6 +21,7 @@ from vm_bridge.hosts.docker.host import DockerHost
 from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.hosts.osworld.evaluator_settings import EvaluatorSettings
 from vm_bridge.hosts.osworld.host import WINDOWS, GuestHost
+from vm_bridge.hosts.osworld.program_needs import read_services
 from vm_bridge.hosts.phone.devices import DeviceHost
 from vm_bridge.hosts.phone.simulated import PhoneHost
 from vm_bridge.hosts.qemu.host import QemuHost
@@ -192,4 +193,11 @@ def create_host(config: Config) -> Host:
 
 
 def _evaluator_settings(config: Config) -> EvaluatorSettings:
-    return EvaluatorSettings(config.osworld_python, config.osworld_hosts, config.osworld_password, config.osworld_files)
+    return EvaluatorSettings(
+        config.osworld_python,
+        config.osworld_hosts,
+        config.osworld_password,
+        config.osworld_files,
+        read_services(config.osworld_services),
+        partial(EgressProxy, public=is_reachable(config.lab_networks)),
+    )
