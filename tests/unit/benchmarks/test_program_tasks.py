@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from agent_backend.rollout.task_sources import read_tasks
 from benchmarks.parts.applications.program_tasks import PROGRAM_TASKS, write_programs
-from protocol.benchmarks.forms import oracle_actions
+from protocol.benchmarks.forms import oracle_actions, oracle_source
 from vm_bridge.drivers.osworld.task_files import APPLICATIONS_IMAGE, parse_task_file, unsupported_reason
 from vm_bridge.osworld_table.task_folder import read_task_folder
 
@@ -19,3 +20,11 @@ def test_each_is_a_program_with_a_solution_over_an_application_of_its_own(tmp_pa
         assert file is not None
         assert file.program is not None
         assert not file.program.needs
+
+
+def test_rollouts_read_the_same_tasks_from_the_folder(tmp_path: Path) -> None:
+    folder = write_programs(tmp_path)
+    (folder / "helper.py").write_text("X = 1\n")
+    tasks = read_tasks(folder)
+    assert {task.id for task in tasks} == {task.id for task in PROGRAM_TASKS}
+    assert {oracle_source(task) for task in tasks} == {"own"}
