@@ -57,7 +57,7 @@ def _check_shared_folder(**_: Any) -> None:
     except Conflict as error:
         raise SystemExit(f"{error.code}: {error.message}") from None
     except (DatabaseError, OSError) as error:
-        raise SystemExit(f"The data folder cannot be asked for: {error}") from error
+        raise SystemExit(f"The data folder cannot be read: {error}") from error
     finally:
         connection.close()
         connection.close_pool()  # type: ignore[attr-defined]  # PostgreSQL's: what workers fork from holds no connection

@@ -28,12 +28,14 @@ from benchmarks.parts.published.adapters import (
     osworld,
     swe_bench,
     terminal_bench,
+    windows_agent_arena,
 )
 from benchmarks.parts.published.grader_replies import GRADER_REPLIES, grader_replies_right, reference_reading_right
 from benchmarks.parts.published.phones import android_world
 from benchmarks.parts.published.program_tasks import osworld_programs
 from benchmarks.parts.published.roles import RuleOfFour
 from benchmarks.parts.published.sealed_attempts import sealed_texts_found
+from benchmarks.parts.windows.contract import windows_contract
 from vm_bridge.errors import NoMachine
 
 Adapter = Callable[[Path], Awaitable[RuleOfFour]]
@@ -45,6 +47,7 @@ ADAPTERS: Sequence[Adapter] = (
     online_mind2web,
     lmgame_bench,
     android_world,
+    windows_agent_arena,
 )
 
 
@@ -72,6 +75,7 @@ async def measure(scratch: Path, tasks: Path | None = None) -> dict[str, Any]:
         "grader_replies_right_by_reference": reference_reading_right(),
         "sealed_texts_found": await sealed_texts_found(scratch / "sealed"),
         **await application_figures(scratch / "applications", tasks),
+        **await asyncio.to_thread(windows_contract, scratch),
     }
 
 

@@ -15,7 +15,7 @@ TrainerError                every error of this package; `code` is stable
 │   └── NothingToLearn      no sample is left
 ├── RolloutError            attempts to improve on cannot be used, or do not come
 │   ├── AttemptUnusable     nothing of it can be learned
-│   │   └── AttemptUnjudged nobody can say how it ended
+│   │   └── AttemptUnjudged it has no outcome: no verdict, judgement or human outcome
 │   ├── AttemptStale        weights that are too old drew it, or weights of no version of this run
 │   ├── RolloutsMissing     too few came in time
 │   └── WorkerBusy          another process plays under this name

@@ -142,6 +142,12 @@ class Config(FrozenModel):
     """Addresses of the same server in Windows guests; each is one machine of the image `osworld-windows`."""
     osworld_windows_revert: Annotated[tuple[str, ...], BeforeValidator(_split_command)] = ()
     """Command that reverts one of these machines."""
+    windows_arena: GuestAddresses = ()
+    """Addresses of WindowsAgentArena's in-guest servers; each is one machine of the image `windows-arena`."""
+    windows_arena_revert: Annotated[tuple[str, ...], BeforeValidator(_split_command)] = ()
+    """Command that reverts one of these machines."""
+    windows_arena_client: Path | None = None
+    """Your copy of WindowsAgentArena's client folder (the one with `desktop_env`), which judges its task files."""
     windows: Annotated[tuple[Annotated[str, Field(pattern=ADDRESS_PATTERN)], ...], BeforeValidator(_split_commas)] = ()
     """Addresses (`host:port`) of the Windows agent in Windows machines; each is one machine of the image `windows`."""
     windows_secret: Annotated[str, Field(pattern=r"^(.{16,})?$")] = ""
@@ -218,8 +224,12 @@ class Config(FrozenModel):
         missing = [name for name in needed[self.role] if not self.keys_of(name)]
         if missing:
             raise ValueError(f"{PREFIX}BRIDGE_KEYS has no key of {' and '.join(missing)} (./pilothouse bridge-keys)")
+        if self.windows_arena and self.windows_arena_client is None:
+            raise ValueError(
+                f"{PREFIX}WINDOWS_ARENA_CLIENT: task files of WindowsAgentArena are judged by its own client"
+            )
         if self.windows and not self.windows_secret:
-            raise ValueError(f"{PREFIX}WINDOWS_SECRET: machines of Windows let nobody in without it")
+            raise ValueError(f"{PREFIX}WINDOWS_SECRET: machines of Windows refuse every connection without it")
         return self
 
 

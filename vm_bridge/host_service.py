@@ -5,6 +5,7 @@ import signal
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 
 from aiortc import RTCIceServer
@@ -20,7 +21,7 @@ from vm_bridge.hosts.composite import CompositeHost
 from vm_bridge.hosts.docker.host import DockerHost
 from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.hosts.osworld.evaluator_settings import EvaluatorSettings
-from vm_bridge.hosts.osworld.host import WINDOWS, GuestHost
+from vm_bridge.hosts.osworld.host import ARENA, WINDOWS, GuestHost
 from vm_bridge.hosts.osworld.program_needs import read_services
 from vm_bridge.hosts.phone.devices import DeviceHost
 from vm_bridge.hosts.phone.simulated import PhoneHost
@@ -171,6 +172,9 @@ def create_host(config: Config) -> Host:
                 config.data, config.osworld_windows, config.osworld_windows_revert, WINDOWS, _evaluator_settings(config)
             )
         )
+    if config.windows_arena:
+        settings = replace(_evaluator_settings(config), files=config.windows_arena_client, arena=True)
+        hosts.append(GuestHost(config.data, config.windows_arena, config.windows_arena_revert, ARENA, settings))
     if config.windows:
         hosts.append(WindowsHost(config.data, config.windows, config.windows_secret, config.windows_revert))
     if config.qemu:

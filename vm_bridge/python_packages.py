@@ -65,6 +65,20 @@ def locked_install(python: Path | str, lock: Path, *options: str, compiled: bool
     return Command(command.words, {**command.environment, **WITHOUT_CONSTRAINTS})
 
 
+def windows_install(folder: Path, python_version: str, *locks: Path) -> Command:
+    """The command that installs locked packages for a Python on 64-bit Windows into a folder; it needs uv.
+
+    Unlike pip, uv decides for Windows which packages a lock means.
+    """
+    target = ("--python-platform", "x86_64-pc-windows-msvc", "--python-version", python_version)
+    words = ("--quiet", "--no-deps", "--require-hashes", *target, "--target", str(folder))
+    requirements = [word for lock in locks for word in ("--requirement", str(lock))]
+    options = ("--index-strategy", "unsafe-best-match", *words, *requirements)
+    return Command(
+        (sys.executable, "-m", "uv", "pip", "install", *options), {**uv_environment(), **WITHOUT_CONSTRAINTS}
+    )
+
+
 def lock_command(*arguments: str) -> Command:
     """The command that resolves requirements with the hashes of all their files; it needs uv.
 

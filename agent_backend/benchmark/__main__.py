@@ -79,7 +79,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     if arguments.leaderboard is not None:
         return arguments
     if sum(each is not None for each in (arguments.what, arguments.suite, arguments.tasks, arguments.manifest)) != 1:
-        parser.error("one of SUITE, --suite, --tasks and --manifest says what is attempted")
+        parser.error("exactly one of SUITE, --suite, --tasks and --manifest is needed")
     if arguments.what in TASK_SETS:
         arguments.suite, names = TASK_SETS[arguments.what]
         arguments.task = list(names)
@@ -180,7 +180,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{error.code}: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("ended; the same command goes on from here", file=sys.stderr)
+        print("stopped; the same command resumes from here", file=sys.stderr)
         return 130
     print(render_table(result.evaluation))
     lost = f", {result.missing} attempts given up" if result.missing else ""

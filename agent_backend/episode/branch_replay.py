@@ -120,7 +120,7 @@ async def _check_same_screen(
     """Compare pictures, or texts if there is no picture. Raises BranchNotReproduced if they differ."""
     if then.screenshot is None or now.screenshot is None:
         if (then.screenshot, then.text) != (now.screenshot, now.text):
-            raise BranchNotReproduced(f"{what} says something else")
+            raise BranchNotReproduced(f"{what} differs")
         return
     if then.screenshot == now.screenshot:
         return

@@ -154,7 +154,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return asyncio.run(_run(arguments))
     except PolicyUnavailable as error:
-        print(f"{error.code}: {error}; the same command goes on from here", file=sys.stderr)
+        print(f"{error.code}: {error}; the same command resumes from here", file=sys.stderr)
     except AgentError as error:
         print(f"{error.code}: {error}", file=sys.stderr)
     except ValidationError as error:

@@ -32,7 +32,7 @@ class CircuitBreaker:
         wait = self._open_until - self._clock()
         if wait > 0:
             raise PolicyUnavailable(
-                f"the model server keeps failing; it is asked again in {wait:.0f} s", retry_after=wait
+                f"the model server keeps failing; the next request follows in {wait:.0f} s", retry_after=wait
             )
         if self._failed >= self._allowed:
             self._open_until = self._clock() + self._pause()  # until this trial has its result

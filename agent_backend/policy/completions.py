@@ -139,7 +139,7 @@ class CompletionsClient:
         Raises PolicyUnavailable, also if the last request through `sample` failed, and PolicyRejected.
         """
         if self._breaker.failing:
-            raise PolicyUnavailable("the model server failed when it was asked last")
+            raise PolicyUnavailable("the last request to the model server failed")
         try:
             return await self._stream(request | {"stream": True}, _ignore_samples)
         except httpx.TransportError as error:

@@ -70,7 +70,7 @@ class ContinuationSupport:
         self._unfit = 0
         self._retry_at = self._now() + RETRY_AFTER_SECONDS
         minutes = RETRY_AFTER_SECONDS / 60
-        logger.warning("%s is not asked to continue thoughts for %.0f minutes: %s", self._name, minutes, reason)
+        logger.warning("%s gets no requests to continue thoughts for %.0f minutes: %s", self._name, minutes, reason)
 
 
 async def continue_reply(dialect: Dialect, typed: str, screen: ScreenSize, complete: Complete) -> str:

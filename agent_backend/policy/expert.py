@@ -79,7 +79,7 @@ class ExpertPolicy:
             suggestion = suggestion or (None if timed_out else self._oracle(task, steps))
             suggestion = suggestion or (EPISODE_ENDED if page is not None and page.over else NO_SUGGESTION)
         except BridgeError as error:
-            raise PolicyError(f"the scripted expert could not be asked: {error}") from error
+            raise PolicyError(f"the scripted expert could not be reached: {error}") from error
         expressible = self._dialect.supported_form(suggestion.action)
         words = describe_action(suggestion.action) if expressible is None else ""
         text = words or self._dialect.write(

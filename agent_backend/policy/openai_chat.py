@@ -307,5 +307,5 @@ async def openai_content_part(part: TextPart | ImagePart, blob: ReadBlob) -> dic
     try:
         data = base64.b64encode(await blob(part.image)).decode()
     except KeyError:
-        raise PolicyError("a screenshot of this episode is lost, so the policy cannot be asked") from None
+        raise PolicyError("a screenshot of this episode is lost, so the policy cannot propose") from None
     return {"type": "image_url", "image_url": {"url": f"data:{part.image.media_type};base64,{data}"}}

@@ -37,7 +37,7 @@ class PictureScaler:
                 try:
                     data = await read(ref)
                 except KeyError:
-                    raise PolicyError("a screenshot of this episode is lost, so the policy cannot be asked") from None
+                    raise PolicyError("a screenshot of this episode is lost, so the policy cannot propose") from None
                 picture = await asyncio.to_thread(scale_picture, data, ref.media_type, self._grid)
             self._ready[ref.sha256] = found[ref.sha256] = picture
             self._ready.move_to_end(ref.sha256)

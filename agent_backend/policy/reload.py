@@ -80,7 +80,7 @@ class ModelServerClient:
         """Raises PolicyRejected if the server has other weights, and PolicyUnavailable if it does not answer."""
         current = await self.weight_version()
         if current != version:
-            raise PolicyRejected(f"the server says that its weights are {current!r}, not {version!r}")
+            raise PolicyRejected(f"the server has the weights {current!r}, not {version!r}")
 
     async def adapt(self, name: str, adapter: str) -> None:
         """Load a LoRA adapter, in place of an earlier one of this name; requests select it as the model `name`. Raises
@@ -163,7 +163,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{error.code}: {error}", file=sys.stderr)
         return 1
     except asyncio.CancelledError:
-        print("policy_error: told to end", file=sys.stderr)
+        print("policy_error: stopped by a signal", file=sys.stderr)
         return 1
     return 0
 

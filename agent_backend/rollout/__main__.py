@@ -162,7 +162,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{error.code}: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("ended; the same command goes on from here", file=sys.stderr)
+        print("stopped; the same command resumes from here", file=sys.stderr)
         return 130
     lost = manifest.filters["lost"]
     failed = manifest.filters["infrastructure"]

@@ -76,15 +76,17 @@ class BenchmarkReader:
             return task
         return task.model_copy(update={"parameters": {**task.parameters, HARBOR: {**given, "keep_processes": True}}})
 
-    def oracle(self, benchmark: str, identifier: object) -> dict[str, Any]:
-        """The parameters of a task with a solution recorded beside the file; empty without one.
+    def task_file_parameters(self, identifier: object) -> dict[str, Any]:
+        """What a task file of OSWorld's form gets beside itself: its benchmark, and a solution recorded beside it.
 
-        Raises FormError.
+        A file of OSWorld's own without a solution gets nothing. Raises FormError.
         """
+        benchmark = self.settings.benchmark
+        unsolved = {} if benchmark == "osworld" else {BENCHMARK: origin(benchmark, "none")}
         if not isinstance(identifier, str) or not (self.folder / ORACLES_FOLDER).is_dir():
-            return {}
+            return unsolved
         acts = _side_file(self.folder / ORACLES_FOLDER / f"{_name(identifier)}.jsonl")
-        return {} if acts is None else {ORACLE: parse_oracle(acts), BENCHMARK: origin(benchmark, "own")}
+        return unsolved if acts is None else {ORACLE: parse_oracle(acts), BENCHMARK: origin(benchmark, "own")}
 
     def _oracle_acts(self, identifier: object) -> list[dict[str, Any]] | None:
         """The acts of a recorded solution; None without one. Raises FormError."""

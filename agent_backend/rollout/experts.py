@@ -155,7 +155,7 @@ def parse_arguments(options: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--level", type=int, default=1, help="of tasks that have levels")
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=1, help="attempts at each task, with rising seeds")
-    parser.add_argument("--parts", action="store_true", help="keep what stands where on the pages, to teach reading")
+    parser.add_argument("--parts", action="store_true", help="keep the places of texts on the pages, to train reading")
     parser.add_argument("--parallel", type=int, default=4, help="pages at a time")
     parser.add_argument("--out", type=Path, required=True, help="the folder to make; it must not exist")
     arguments = parser.parse_args(options)

@@ -69,7 +69,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--provider",
         choices=get_args(Provider),
         default="openai_compatible",
-        help="of a hosted model; asked without a budget",
+        help="of a hosted model; called without a budget",
     )
     who.add_argument("--model-url", help="an OpenAI-compatible server, with /v1; by default the provider's")
     who.add_argument("--model", help="the model's name there")

@@ -256,7 +256,7 @@ def _parsed(path: Path, data: bytes, place: str) -> Any:
 
 
 def _task_of(path: Path, place: str, value: Any, number: int, reader: BenchmarkReader) -> Task:
-    """A task of ours, of a benchmark, or of OSWorld, whose start state and evaluator are kept with it."""
+    """A task of ours, of a benchmark, or of OSWorld's form, whose start state and evaluator are kept with it."""
     if path.suffix == PROGRAM_SUFFIX:
         return _program(path, value, reader)
     if isinstance(value, dict):
@@ -268,7 +268,7 @@ def _task_of(path: Path, place: str, value: Any, number: int, reader: BenchmarkR
             return found
     if isinstance(value, dict) and all(name in value for name in OSWORLD_PARTS):
         others = {name: each for name, each in value.items() if name not in ("id", "instruction")}
-        parameters = {"osworld": others, **_recorded_oracle(path, place, value, reader)}
+        parameters = {"osworld": others, **_task_file_parameters(path, place, value, reader)}
         value = {"id": value["id"], "instruction": value["instruction"], "parameters": parameters}
     try:
         return Task.model_validate_json(json.dumps(value))
@@ -282,7 +282,7 @@ def _program(path: Path, source: str, reader: BenchmarkReader) -> Task:
     """A task program of OSWorld 2.0. Raises InvalidSource."""
     try:
         read = read_task_program(source)
-        task = None if read is None else program_task(source, path.stem, reader.oracle("osworld-2", read.id))
+        task = None if read is None else program_task(source, path.stem, reader.task_file_parameters(read.id))
     except FormError as error:
         raise InvalidSource(f"{path}: {error}", error.code) from None
     if task is None:
@@ -290,8 +290,8 @@ def _program(path: Path, source: str, reader: BenchmarkReader) -> Task:
     return task
 
 
-def _recorded_oracle(path: Path, place: str, value: dict[str, Any], reader: BenchmarkReader) -> dict[str, Any]:
+def _task_file_parameters(path: Path, place: str, value: dict[str, Any], reader: BenchmarkReader) -> dict[str, Any]:
     try:
-        return reader.oracle("osworld", value["id"])
+        return reader.task_file_parameters(value["id"])
     except FormError as error:
         raise InvalidSource(f"{path}, {place}: {error}", error.code) from None

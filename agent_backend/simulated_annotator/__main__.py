@@ -78,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{error.code}: {error}", file=sys.stderr)
         return 1
     except TimeoutError:
-        print("timeout: the desk said nothing for too long", file=sys.stderr)
+        print("timeout: the desk sent no message in time", file=sys.stderr)
         return 1
     accepted, labels = sum(summary.accepted for summary in done), sum(summary.labels for summary in done)
     won = sum(summary.ended == "success" for summary in done)

@@ -108,5 +108,5 @@ def query_delete(*, user: User, query_id: int) -> None:
     if row is None:
         raise NotFound("There is no such query.")
     if row.owner_id != user.pk and not user.has_role(Role.ADMIN):
-        raise Forbidden("This query is somebody else's.")
+        raise Forbidden("This query belongs to another person.")
     row.delete()

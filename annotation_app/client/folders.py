@@ -135,7 +135,7 @@ def _unpack(packed: zipfile.ZipFile, partial: Path, manifest_sha256: str | None)
         place.parent.mkdir(parents=True, exist_ok=True)
         with packed.open(names[file.path]) as source:
             if _copy(source, place, file.size) != file.sha256:
-                raise DownloadDamaged(f"{file.path} is not what the manifest says")
+                raise DownloadDamaged(f"{file.path} differs from the manifest")
     return manifest
 
 
@@ -153,7 +153,7 @@ def _copy(source: IO[bytes], place: Path, most: int) -> str:
         while chunk := source.read(CHUNK_BYTES):
             size += len(chunk)
             if size > most:
-                raise DownloadDamaged(f"{place.name} is larger than the manifest says")
+                raise DownloadDamaged(f"{place.name} is larger than in the manifest")
             file.write(chunk)
             digest.update(chunk)
     return digest.hexdigest()

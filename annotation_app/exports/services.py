@@ -236,7 +236,7 @@ def version_freeze(*, user: User, export_id: UUID, name: str, notes: str) -> Ver
         with transaction.atomic():
             version = Version.objects.create(name=name, number=last + 1, export=export, notes=notes, created_by=user)
     except IntegrityError:
-        raise Conflict("Somebody else made this version just now; try again.", code="version_taken") from None
+        raise Conflict("Another person has just made this version; try again.", code="version_taken") from None
     rows = (
         VersionMember(version=version, episode=one, split=split)
         for one, split in read_members(export_folder(export_id))

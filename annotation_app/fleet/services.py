@@ -123,7 +123,7 @@ def watch(*, user: User, machine_id: str, kind: WatchableStream, host: str) -> t
     """A ticket for the picture of a leased machine, and where to redeem it. Raises Forbidden, NotFound, Conflict."""
     machine = _query_as_admin(user, lambda fleet: _get_machine(fleet, machine_id))
     if machine.fencing_token is None:
-        raise Conflict("Nobody holds this machine, so there is nothing to watch.", code="not_leased")
+        raise Conflict("This machine is not leased, so there is nothing to watch.", code="not_leased")
     claim = TicketClaim(
         kind=kind,
         user=user.username,
@@ -203,7 +203,7 @@ def _query_fleet(question: Callable[[FleetClient], Awaitable[T]]) -> T:
     try:
         return async_to_sync(query)()
     except StaleLease as error:
-        raise Conflict("Nobody holds this machine any more.", code="not_leased") from error
+        raise Conflict("This machine is no longer leased.", code="not_leased") from error
     except UnknownHost as error:
         raise NotFound(str(error), field="host") from error
     except BridgeError as error:

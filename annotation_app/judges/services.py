@@ -55,7 +55,7 @@ def judge_delete(*, user: User, judge_id: int) -> None:
     if judge is None:
         raise NotFound("There is no such judge.", field="judge_id")
     if judge.kind == VERIFIER.kind or judge_is_used(judge):
-        raise Conflict("It judges in a pool, or has judged: what it said is kept.", code="judge_used")
+        raise Conflict("A pool uses it or has its judgements, which are kept.", code="judge_used")
     judge.delete()
     audit_record(actor=user, verb="judge.deleted", subject=f"judge:{judge_id}", details={"judge": str(judge)})
 

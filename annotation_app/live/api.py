@@ -120,7 +120,7 @@ def ticket_make(request: HttpRequest, episode_id: UUID, body: TicketIn | Preview
     if isinstance(body, TicketIn):
         ticket, url = stream_tickets.ticket_mint(kind=body.kind, user=user.username, episode_id=episode_id, host=host)
     elif not selectors.episode_access(user=user, episode_id=episode_id).steers:
-        raise Forbidden("Only who does an episode uses its machine's programs.")
+        raise Forbidden("Only the annotator of an episode may use its machine's programs.")
     elif isinstance(body, ProgramIn):
         ticket, url = stream_tickets.cdp_mint(user=user.username, episode_id=episode_id, host=host)
     else:

@@ -34,7 +34,7 @@ class PolicyClients:
             try:
                 self._by_server[server] = open_policy(_endpoint(server), _budget(server))
             except ValueError as error:
-                logger.error("the policy %s %s cannot be asked: %s", server.ref.name, server.ref.revision, error)
+                logger.error("the policy %s %s cannot be reached: %s", server.ref.name, server.ref.revision, error)
                 return None
         return self._by_server[server]
 

@@ -321,7 +321,7 @@ class RoomRegistry:
     def _heartbeat_ended(self, task: asyncio.Task[None]) -> None:
         """Restart the heartbeat whatever stopped it. Without it, every lease of this process would expire."""
         if not task.cancelled():
-            logger.error("the beat broke; it goes on", exc_info=task.exception())
+            logger.error("the periodic check failed; the next one follows", exc_info=task.exception())
             self._start_heartbeat()
 
     async def _run_heartbeat(self) -> None:

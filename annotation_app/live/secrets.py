@@ -98,7 +98,7 @@ class SecretMaskingMachine(MaskedMachine):
         """The last command that was checked. A repeat is not checked again."""
 
     async def suggest_expert_action(self) -> ExpertSuggestion | None:
-        raise UnsupportedAction("experts are asked past the secrets")
+        raise UnsupportedAction("an expert's requests must not pass the secrets")
 
     @property
     def files(self) -> Files:

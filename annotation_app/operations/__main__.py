@@ -364,6 +364,8 @@ def build_parser() -> argparse.ArgumentParser:
     about = "which files of --tasks FOLDER work on our desktops with applications; into --out FILE"
     osworld.add_argument("work", nargs="?", choices=("table",), help=about)
     osworld.add_argument("--ocr", action="store_true", help="what reads text in pictures too, for one metric (1 GB)")
+    about = "make a disk with Windows and our agent from an installation medium, without anybody at the screen"
+    add("windows-image", program_commands.windows_image, about, takes_rest=True)
     about = "let a policy attempt a suite, a pool or tasks of a file, score it, and compare runs"
     benchmark = add("benchmark", program_commands.benchmark, about, takes_rest=True, environment=present)
     benchmark.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the running installation it uses (.data)")

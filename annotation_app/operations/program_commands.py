@@ -62,6 +62,13 @@ def osworld(arguments: argparse.Namespace, rest: list[str], console: Console) ->
     os.execv(sys.executable, words)  # noqa: S606 - no shell is wanted
 
 
+def windows_image(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
+    """Make an image of Windows from an installation medium."""
+    ensure_python_packages(SetupPurpose.RUN, console)
+    os.chdir(ROOT)
+    os.execv(sys.executable, [sys.executable, "-m", "vm_bridge.windows_image", *rest])  # noqa: S606 - no shell is wanted
+
+
 def benchmark(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     """Run a policy on tasks. For a registered revision, the running installation supplies the options."""
     words = rest

@@ -30,7 +30,7 @@ def _address(url: str) -> str:
 
 def _sampling(settings: dict[str, Any]) -> dict[str, Any]:
     if "n" in settings:
-        raise ValueError("how many candidates are asked for is the pool's setting")
+        raise ValueError("the number of candidates is a setting of the pool")
     SamplingParams.model_validate(settings)
     return settings
 

@@ -131,7 +131,7 @@ def policies_reader_check(user: User) -> None:
 def policies_admin_check(user: User) -> None:
     """Raises Forbidden for anybody but admins."""
     if not user.has_role(Role.ADMIN):
-        raise Forbidden("Only admins decide who proposes.")
+        raise Forbidden("Only admins choose the policy that proposes.")
 
 
 def evaluation_latest(revision: PolicyRevision | None) -> Evaluation | None:

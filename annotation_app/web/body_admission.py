@@ -132,7 +132,7 @@ class AdmittedRequest(WebRequest):  # type: ignore[misc]  # daphne has no types
         except TimeoutError:
             status = 503
         except Exception:  # the connection must not stay unread
-            logger.exception("the sender of a large body could not be asked for")
+            logger.exception("the sender of a large body could not be identified")
             status = 503
         if self._state is not _State.ASKED:
             return

@@ -232,6 +232,11 @@ def print_figures(benchmark: str, figures: Mapping[str, object]) -> int:
             broken[key] = f"more than {most:g}"
         if isinstance(value, int | float) and value < LEAST.get(key, value):
             broken[key] = f"less than {LEAST[key]:g}"
+    broken |= {
+        key: f"not all {value['total']}"
+        for key, value in figures.items()
+        if isinstance(value, Mapping) and "total" in value and value.get("passed", value["total"]) != value["total"]
+    }
     for key, wrong in broken.items():
         print(f"✗ {key} is {figures[key]}, {wrong}", file=sys.stderr)
     return int(bool(broken))

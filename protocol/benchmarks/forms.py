@@ -57,6 +57,8 @@ class FolderSettings(FrozenModel):
     """Of tasks on the web, in pixels."""
     keep_processes: tuple[str, ...] = ()
     """Names of Harbor's task folders whose tests need what the attempt left running, such as a server."""
+    benchmark: Literal["osworld", "windows-agent-arena"] = "osworld"
+    """Of task files in OSWorld's form, which WindowsAgentArena's have too."""
     image: Annotated[str, StringConstraints(max_length=255)] = ""
     """The image of repository tasks, where `{id}` stands for the task's id; empty: the published one."""
 

@@ -57,7 +57,7 @@ def action_to_call(action: Action, screen: ScreenSize, syntax: PointSyntax) -> F
     """The call of an action. Raises ValueError for a kind no function says."""
     writer = ACTION_WRITERS.get(action.kind)
     if writer is None:
-        raise ValueError(f"no function says {action.kind}")
+        raise ValueError(f"no function expresses {action.kind}")
     return writer(action, ArgumentWriter(syntax, screen))
 
 

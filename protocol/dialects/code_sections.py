@@ -183,7 +183,7 @@ class CodeSectionCodec:
                 )
             words = _ACTION_HEAD.search(before)
             if has_earlier_call(before[: words.start()] if words else before):
-                raise several_actions_error("a call stands before the code")
+                raise several_actions_error("a call precedes the code")
             code, rest = _split_code(reply.text[head.end() if _CODE_HEAD.match(head[0]) else head.start() :])
             if has_following_turn(rest):
                 raise several_actions_error()

@@ -206,7 +206,7 @@ def _renamed(arguments: dict[str, Any], **names: str) -> dict[str, Any]:
     """Fields under other names. Raises Unreadable where two would be one."""
     renamed = {names.get(key, key): value for key, value in arguments.items()}
     if len(renamed) < len(arguments):
-        raise ReplyParseError("bad_arguments", "An argument stands twice, under two names.")
+        raise ReplyParseError("bad_arguments", "An argument occurs twice, under two names.")
     return renamed
 
 

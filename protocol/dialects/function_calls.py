@@ -168,7 +168,7 @@ def _read_arguments(text: str, position: int) -> tuple[dict[str, str], int, str]
         named = _ARGUMENT.match(text, position)
         name = named[1] if named else str(len(arguments))
         if name in arguments:
-            raise ReplyParseError("bad_arguments", f"The argument {name} stands twice.")
+            raise ReplyParseError("bad_arguments", f"The argument {name} occurs twice.")
         if len(arguments) >= _MOST_ARGUMENTS:
             raise ReplyParseError("bad_arguments", "The call has too many arguments.")
         value = _read_value(text, named.end() if named else position, structured=name in _STRUCTURED)

@@ -86,7 +86,7 @@ def check_surroundings(reply: UnwrappedReply, start: int, end: int, *, arrays: b
     bracket before it begins an array."""
     before, rest = reply.text[:start], reply.text[end:]
     if has_earlier_call(before):
-        raise several_actions_error("a call of another form stands before it")
+        raise several_actions_error("a call of another form precedes it")
     if has_following_turn(rest):
         raise several_actions_error()
     if arrays and before.rstrip().endswith("[") and not rest.lstrip().startswith("]"):
@@ -98,7 +98,7 @@ def check_surroundings(reply: UnwrappedReply, start: int, end: int, *, arrays: b
 def _unique_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        raise ReplyParseError("bad_arguments", "A field stands twice.")
+        raise ReplyParseError("bad_arguments", "A field occurs twice.")
     return value
 
 

@@ -138,7 +138,7 @@ class ToolCallsCodec(JsonToolCodec):
             check_surroundings(reply, start, end)
             for before, after in pairwise(found):
                 if not _BETWEEN_CALLS.fullmatch(reply.text, before.end, after.start) or after.thought:
-                    raise several_actions_error("something else stands between two of them")
+                    raise several_actions_error("there is other text between two of them")
             (action, fact), *others = (self._action(one, screen) for one in found)
             facts = filter(None, (thought, found[0].thought, fact, *(other for _, other in others)))
             return ParsedTurn("\n".join(facts), content, action, tuple(other for other, _ in others))
@@ -210,7 +210,7 @@ def _read_xml(text: str, head: re.Match[str]) -> _FoundCall:
         if close < 0 or _TAG.search(value):
             break
         if parameter[1] in arguments:
-            raise ReplyParseError("bad_arguments", f"The argument {parameter[1]} stands twice.")
+            raise ReplyParseError("bad_arguments", f"The argument {parameter[1]} occurs twice.")
         arguments[parameter[1]] = _xml_value(parameter[1], value)
         position = close + len("</parameter>")
     close = text.find("</function>", position)

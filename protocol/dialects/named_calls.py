@@ -90,7 +90,7 @@ class NamedCallCodec:
             if head is None:
                 raise ReplyParseError("no_action", explain_missing_call(reply))
             if has_earlier_call(before) or self._anywhere.search(before):
-                raise several_actions_error("another call stands before it")
+                raise several_actions_error("another call precedes it")
             call_text = reply.text[head.end() :].strip()
             call, only = parse_call(call_text)
             rest, call_text = call_text[len(only) :], only
@@ -113,7 +113,7 @@ def renamed_call(name: str, call: FunctionCall, **names: str) -> FunctionCall:
     """A call under another name, with arguments under others. Raises ReplyParseError where two would be one."""
     arguments = {names.get(key, key): value for key, value in call.arguments.items()}
     if len(arguments) < len(call.arguments):
-        raise ReplyParseError("bad_arguments", "An argument stands twice, under two names.")
+        raise ReplyParseError("bad_arguments", "An argument occurs twice, under two names.")
     return FunctionCall(name, arguments)
 
 

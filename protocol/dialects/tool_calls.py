@@ -141,7 +141,7 @@ class ToolCallCodec:
             if following is None:
                 break
             if text[end : following.start()].strip():
-                raise several_actions_error("something else stands between two of them")
+                raise several_actions_error("there is other text between two of them")
             found.append(decode_object(text, following.start()))
         return found
 

@@ -68,7 +68,7 @@ def check_special_tokens(words: Iterable[str], images: int, image: str, consumer
     found = Counter(words)
     for word in consumer.words.findall(image):
         if (count := found.pop(word, 0)) != images:
-            raise RowSkipped("image_count", f"{word} stands there {count} times for {images} pictures")
+            raise RowSkipped("image_count", f"{word} occurs {count} times for {images} pictures")
     if foreign := found.keys() - dialect_prompt_tokens(dialect):
         raise RowSkipped("special_word", f"{min(foreign)!r} is no text to {consumer.name} or to a tokenizer")
 

@@ -116,7 +116,7 @@ class _Reader:
             if word not in readers:
                 raise FolderError("harbor_unsupported", f"no machine here does {word[:30]}")
             if self._platform is None and word != "FROM":
-                raise FolderError("harbor_invalid", f"{word} stands before FROM")
+                raise FolderError("harbor_invalid", f"{word} precedes FROM")
             if rest.startswith("--"):
                 raise FolderError("harbor_unsupported", f"no machine here does {word} {rest.split()[0][:40]}")
             readers[word](rest)

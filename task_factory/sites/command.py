@@ -41,7 +41,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     make.add_argument("--model-url", default="", help="an OpenAI-compatible address, such as http://host:8000/v1")
     make.add_argument("--model", default="", help="a vision-language model's name there")
     make.add_argument("--replies", type=Path, metavar="FILE", help="recorded replies, or a folder with SITE.jsonl")
-    make.add_argument("--tasks", type=int, default=TASKS_WANTED, help="how many are asked for (default: %(default)s)")
+    make.add_argument("--tasks", type=int, default=TASKS_WANTED, help="the number of tasks (default: %(default)s)")
     make.add_argument("--seed", type=int, default=0, help="which world of bundled sites (default: %(default)s)")
     make.add_argument("--level", type=int, default=1, help="which level of bundled sites (default: %(default)s)")
     make.add_argument("--language", choices=("en", "zh"), default="en", help="of bundled sites (default: %(default)s)")

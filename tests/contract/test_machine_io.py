@@ -21,8 +21,11 @@ from protocol.actions.types import (
 )
 from protocol.blobs import BlobRef
 from protocol.trajectory.tasks import Task
+from tests.integration.windows.wine import MARKS as WINE
+from tests.integration.windows.wine import SECRET, Provided, wine_need
 from vm_bridge.errors import InvalidAction, StaleLease
 from vm_bridge.hosts.local.host import LocalHost
+from vm_bridge.hosts.windows import WindowsHost
 from vm_bridge.machine import Machine
 from vm_bridge.machine_io import TerminalFrame
 from vm_bridge.sandbox import Host, Sandbox
@@ -39,11 +42,21 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("data")
 
 
-@pytest_asyncio.fixture(params=["fake", "desktop", "terminal"])
-async def sandbox(request: pytest.FixtureRequest, data: Path) -> AsyncIterator[Sandbox]:
-    fake = request.param == "fake"
-    host: Host = FakeHost() if fake else LocalHost(data)
-    yield await host.create("desktop" if fake else request.param)
+@pytest.fixture(params=["fake", "desktop", "terminal", pytest.param("windows", marks=WINE)])
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest_asyncio.fixture
+async def sandbox(request: pytest.FixtureRequest, kind: str, data: Path) -> AsyncIterator[Sandbox]:
+    host: Host
+    if kind == "windows":
+        wine_need()
+        provided: Provided = request.getfixturevalue("provided")
+        host = WindowsHost(data, [provided.address], SECRET, provided.revert)
+    else:
+        host = FakeHost() if kind == "fake" else LocalHost(data)
+    yield await host.create("desktop" if kind == "fake" else kind)
     await host.close()
 
 
@@ -124,13 +137,17 @@ async def test_what_is_typed_shows_and_is_watched(machine: Machine) -> None:
         await machine.terminals.write("work", " again")
         assert b"again" in await _output(frames, "work", b"again")
     assert seen
-    await machine.files.write("note of work.txt", b"")
-    offered = await machine.terminals.complete("cat note", session="work")
-    assert (offered.offered, offered.start, len(offered.options)) == (True, 4, 1)
     await machine.terminals.close("work")
     assert "work" not in [terminal.name for terminal in await machine.terminals.list()]
     with pytest.raises(InvalidAction):
         await machine.terminals.read("work")
+
+
+async def test_a_command_line_is_completed_where_a_shell_can_be_asked(machine: Machine, kind: str) -> None:
+    await machine.files.write("note of work.txt", b"")
+    offered = await machine.terminals.complete("cat note", session="work")
+    expected = (False, 0, 0) if kind == "windows" else (True, 4, 1)
+    assert (offered.offered, offered.start, len(offered.options)) == expected
 
 
 async def test_terminals_of_a_size(machine: Machine) -> None:

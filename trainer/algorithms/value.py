@@ -94,7 +94,7 @@ def read_attempts_for_value(config: Config, checkpoint: Checkpoint) -> list[Atte
                 left_out[error.code] += 1
     report_left_out(len(attempts), left_out)
     if not attempts:
-        raise NothingToLearn("the folders hold no attempt whose worth can be told")
+        raise NothingToLearn("no attempt in the folders has a reward or a value")
     if len(versions := {version for one in attempts for version in one.versions}) > 1:
         raise AttemptUnusable(f"a value is of one policy; these drew: {', '.join(sorted(versions))}")
     return attempts

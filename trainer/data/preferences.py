@@ -195,7 +195,7 @@ def _unrelated_reply(replies: Sequence[TokenizedSample], place: int) -> Tokenize
         other = replies[(place + step) % len(replies)]
         if (other.trajectory_id, other.index) != (own.trajectory_id, own.index):
             return other
-    raise NothingToLearn("every judgement is of one state; how far a policy moves cannot be told from it")
+    raise NothingToLearn("all judgements are of one state, so the policy's change cannot be measured")
 
 
 def _check_fits(group: Group, tokens: int) -> Group:

@@ -93,7 +93,7 @@ class Renderer:
         """
         reply: list[int] = self._tokenizer.encode(sample.target, add_special_tokens=False)
         if not (self._pictures | {self._end}).isdisjoint(reply):
-            raise SampleUnreadable(f"{_name(sample)}: a reply holds a token that ends one or stands for a picture")
+            raise SampleUnreadable(f"{_name(sample)}: a reply holds an end token or an image token")
         prompt = self._prompt(sample, sample.messages, read)
         return self._whole(sample, sample.actor, prompt, (*reply, self._end), sample.weight)
 
@@ -117,7 +117,9 @@ class Renderer:
         if prompt.ids != decision.prompt_token_ids:
             raise SampleForeign(f"{_name(decision)}: {decision.policy.name} read this conversation as other tokens")
         if max(decision.completion_token_ids) >= self._vocabulary:
-            raise SampleForeign(f"{_name(decision)}: {decision.policy.name} said tokens that this model does not have")
+            raise SampleForeign(
+                f"{_name(decision)}: {decision.policy.name} sampled tokens that this model does not have"
+            )
         if not self._pictures.isdisjoint(decision.completion_token_ids):
             raise SampleUnreadable(f"{_name(decision)}: the reply holds a place for a picture")
         whole = self._whole(decision, "policy", prompt, decision.completion_token_ids, weight)

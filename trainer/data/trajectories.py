@@ -90,7 +90,7 @@ def open_folder(path: Path) -> TrajectoryFolder:
     with (path / TRAJECTORIES).open("rb") as lines:
         count = sum(1 for _ in lines)
     if count != manifest.counts.trajectories:
-        raise FolderDamaged(f"the manifest says {manifest.counts.trajectories} trajectories, there are {count}")
+        raise FolderDamaged(f"the manifest lists {manifest.counts.trajectories} trajectories, the folder has {count}")
     return TrajectoryFolder(path=path, manifest=manifest)
 
 
@@ -124,7 +124,7 @@ def _check_file(path: Path, file: ExportedFile) -> None:
     if not place.is_file():
         raise FolderDamaged(f"{file.path} is missing")
     if place.stat().st_size != file.size:
-        raise FolderDamaged(f"{file.path} has {place.stat().st_size} bytes, the manifest says {file.size}")
+        raise FolderDamaged(f"{file.path} has {place.stat().st_size} bytes, {file.size} in the manifest")
     with place.open("rb") as content:
         if hashlib.file_digest(content, "sha256").hexdigest() != file.sha256:
             raise FolderDamaged(f"{file.path} was altered: its sha256 is not the manifest's")

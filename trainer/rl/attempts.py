@@ -168,7 +168,7 @@ def build_attempt(
     """
     reward = shape_rewards(trajectory, shaping)
     if reward is None:
-        raise AttemptUnjudged(f"{trajectory.id}: nobody can say how it ended")
+        raise AttemptUnjudged(f"{trajectory.id}: it has no outcome: no verdict, judgement or human outcome")
     if not (trajectory.terminated or trajectory.truncated):
         raise AttemptUnusable(f"{trajectory.id}: it neither ended nor was cut off")
     sampled = list(sampled_decisions(trajectory))

@@ -30,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     play = commands.add_parser("play", help="attempts by a run's newest weights, until it is ended")
     play.add_argument("--run", type=Path, required=True, help="the run's folder, which gets the weights")
     play.add_argument("--inbox", type=Path, required=True, help="where the run takes attempts from")
-    play.add_argument("--name", default="worker", help="whose unfinished attempts it goes on with")
+    play.add_argument("--name", default="worker", help="whose unfinished attempts it continues")
     play.add_argument("--parallel", type=int, default=8, help="attempts at a time")
     play.add_argument("--ahead", type=int, default=64, help="attempts that may wait in the inbox")
     play.add_argument("--temperature", type=float, default=1.0)

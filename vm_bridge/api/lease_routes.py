@@ -138,7 +138,7 @@ async def machines(
 async def reclaim(manager: LeaseManagerDependency, machine_id: Name, body: ReclaimRequest) -> None:
     """Take a machine from its holder, who gets the reason."""
     if not await manager.leases.reclaim(machine_id, body.reason):
-        raise StaleLease(f"nobody holds {machine_id}")
+        raise StaleLease(f"{machine_id} is not leased")
 
 
 @routes.get("/losses")

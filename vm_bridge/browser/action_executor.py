@@ -99,7 +99,7 @@ class PageActionExecutor:
             case MouseClick() | DragPath() | ScrollBy():
                 await self._with_keys_down(action)
             case _:
-                raise ActionFailed("unsupported_action", f"a browser's hands cannot {action.kind}")
+                raise ActionFailed("unsupported_action", f"a browser cannot {action.kind}")
 
     async def _key(self, action: TypeText | PressKeys | Press | Release) -> None:
         match action:
@@ -244,7 +244,7 @@ class PageActionExecutor:
         try:
             await self._session.set_input_files([self._files[name] for name in names])
         except ScriptFailed as failure:
-            raise ActionFailed("no_chooser", f"what asked for files is gone: {failure}") from failure
+            raise ActionFailed("no_chooser", f"the field that asked for files is gone: {failure}") from failure
 
     def _require_page(self, page: str) -> None:
         if page not in {known.id for known in self._session.pages}:

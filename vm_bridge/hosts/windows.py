@@ -12,24 +12,21 @@ from vm_bridge.drivers.computer.driver import ACTION_KINDS
 from vm_bridge.drivers.computer.frames import GuestScreen
 from vm_bridge.drivers.computer.guest_link import EmptyReply, GuestCapabilities, GuestLink
 from vm_bridge.drivers.computer.machine import ComputerMachine
-from vm_bridge.drivers.computer.machine_io import GuestTerminals
 from vm_bridge.drivers.computer.remote_frames import FrameCanvas
-from vm_bridge.drivers.task_parameters import parse_mcp_servers, parse_screen_size
+from vm_bridge.drivers.task_parameters import parse_screen_size
 from vm_bridge.errors import InvalidAction, UnsupportedAction
 from vm_bridge.guest.windows.programs import APPS
 from vm_bridge.hosts.computer_sandbox import ComputerSandbox
 from vm_bridge.hosts.external_machines import RESET_SECONDS, ExternalMachinePool, MachineReverter
 from vm_bridge.machine import Machine
-from vm_bridge.machine_io import ScreenTexts
 from vm_bridge.sandbox import Sandbox, Usage
 
 logger = logging.getLogger(__name__)
 
 IMAGE = "windows"
-UNSUPPORTED_KINDS = ("type_terminal", "run_code", "call_tool")
 CAPABILITIES = GuestCapabilities(
-    kinds=tuple(kind for kind in ACTION_KINDS if kind not in UNSUPPORTED_KINDS),
-    streams=("webrtc", "stills"),
+    kinds=ACTION_KINDS,
+    streams=("webrtc", "stills", "terminal"),
     snapshots=False,
     apps=tuple(APPS),
 )
@@ -57,8 +54,6 @@ class WindowsSandbox(ComputerSandbox):
         wanted, has = parse_screen_size(task), (self.capabilities.width, self.capabilities.height)
         if wanted not in (None, has):
             raise InvalidAction(f"the screen of this machine is {has[0]}x{has[1]} for good")
-        if parse_mcp_servers(task):
-            raise InvalidAction("this machine has no tools")
         await super().prepare(fencing_token, task)
 
     async def restore(self, fencing_token: int, snapshot: MachineSnapshot) -> None:
@@ -106,16 +101,6 @@ class WindowsMachine(ComputerMachine):
 
     async def restore(self, snapshot: MachineSnapshot) -> Observation:
         raise UnsupportedAction("this machine goes back to no earlier state")
-
-    @property
-    def terminals(self) -> GuestTerminals:
-        raise UnsupportedAction("this machine has no interactive terminals")
-
-    async def screen_texts(self) -> ScreenTexts:
-        return ScreenTexts()
-
-    async def tools(self) -> tuple[()]:
-        return ()
 
 
 class WindowsHost:

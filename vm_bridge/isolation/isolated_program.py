@@ -6,7 +6,7 @@ OSWorld's evaluator and AndroidWorld's program are started by this module alone.
 import asyncio
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,14 +62,17 @@ def isolated_command(program: IsolatedProgram, seccomp: int) -> list[str]:
 
 
 async def start_isolated(
-    program: IsolatedProgram, groups: ControlGroups, limit: int = 2**16
+    command: Callable[[int], Sequence[str]], groups: ControlGroups, limit: int = 2**16
 ) -> asyncio.subprocess.Process:
-    """Start it in control groups, with pipes; `limit` is the most bytes of a line. Raises MachineGone."""
+    """Start a program in control groups, with pipes. Raises MachineGone.
+
+    `command` is `isolated_command` of a program; `limit` is the most bytes of a line.
+    """
     join = ("/bin/sh", "-c", JOIN_GROUPS_SCRIPT, "join", " ".join(map(str, groups.paths)))
     with open_filter(user_namespaces=False) as seccomp:
         try:
             return await asyncio.create_subprocess_exec(
-                *(*join, *isolated_command(program, seccomp)),
+                *(*join, *command(seccomp)),
                 pass_fds=(seccomp,),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,

@@ -263,7 +263,7 @@ def _parse_target(request: h11.Request) -> tuple[str, int, bytes]:
     except ValueError as error:
         raise ProxyError("bad_request", "This address cannot be read.") from error
     if not host or not port or (url.scheme != "http" and not connect):
-        raise ProxyError("bad_request", "A proxy is asked with a whole address, or with CONNECT and a host and port.")
+        raise ProxyError("bad_request", "A request to a proxy needs a whole URL, or CONNECT with a host and a port.")
     path = f"{url.path or '/'}{f'?{url.query}' if url.query else ''}"
     return normalize_host(host), port, path.encode("ascii")
 

@@ -96,7 +96,7 @@ class Multiplexer:
         elif kind == DATA:
             channel.held += len(body)
             if channel.held > WINDOW_BYTES or not body:
-                raise ProtocolViolation("more than was asked for")
+                raise ProtocolViolation("more than was requested")
             channel.arrived.put_nowait(body)
         elif kind == CREDIT and len(body) == CREDIT_COUNT.size:
             channel.credit += CREDIT_COUNT.unpack(body)[0]

@@ -93,7 +93,7 @@ def _create_account(invitation: Invitation, user: User) -> User:
         with transaction.atomic():
             user.save()
     except IntegrityError as error:
-        raise Conflict("Somebody has this user name.", code="name_taken") from error
+        raise Conflict("This user name is taken.", code="name_taken") from error
     user.teams.set(invitation.groups.all())
     invitation.user = user
     invitation.save(update_fields=["user"])

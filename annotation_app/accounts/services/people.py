@@ -61,7 +61,7 @@ def person_erase(*, actor: User, user_id: int, username: str, remove_work: bool)
     if user.username != username:
         raise Conflict("That is another user name than theirs.", code="name_differs", field="username")
     if user == actor:
-        raise Conflict("Nobody erases themselves; ask another admin.", code="own_account")
+        raise Conflict("You cannot erase your own account; ask another admin.", code="own_account")
     sign_ins_end(user=user)
     Invitation.objects.filter(user=user).update(email="")
     if user.email:
@@ -165,4 +165,4 @@ def _check_admin_remains() -> None:
     """Raises Conflict if no admin would remain."""
     active = User.objects.filter(is_active=True)
     if not (active.filter(roles__contains=[Role.ADMIN]).exists() or active.filter(is_superuser=True).exists()):
-        raise Conflict("Somebody must stay an admin.", code="last_admin")
+        raise Conflict("At least one admin must remain.", code="last_admin")

@@ -159,7 +159,7 @@ def scoring_change(*, user: User, rule: ScoringRule) -> int:
         with transaction.atomic():
             made = ScoringVersion.objects.create(version=before.version + 1, rule=rule, created_by=user)
     except IntegrityError:
-        raise Conflict("Somebody else changed the rule at this moment; look again.", code="scoring_changed") from None
+        raise Conflict("Another person has just changed the rule; reload the page.", code="scoring_changed") from None
     details = {"version": made.version, **rule.model_dump()}
     audit_record(actor=user, verb="design.scoring_changed", subject="graph", details=details)
     return made.version

@@ -130,7 +130,7 @@ def _locked(draft_ids: tuple[int, ...], *, state: DraftState) -> list[TaskDraft]
     if len(found) < len(wanted):
         raise NotFound("There is no such draft.", field="drafts")
     if any(draft.state != state for draft in found.values()):
-        raise Conflict("Somebody has decided on this already.", code="decided")
+        raise Conflict("Another person has already decided on this.", code="decided")
     return [found[key] for key in wanted]
 
 

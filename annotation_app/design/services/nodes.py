@@ -153,7 +153,7 @@ def _growing() -> Iterator[dict[tuple[str, ...], int]]:
         with transaction.atomic():
             yield {path: key for key, path in node_paths().items()}
     except IntegrityError:
-        raise Conflict("Somebody else changes the graph at this moment; try again.", code="graph_changed") from None
+        raise Conflict("Another person is changing the graph; try again.", code="graph_changed") from None
 
 
 def _path(row: GraphRow) -> tuple[str, ...]:

@@ -51,7 +51,7 @@ def writer_delete(*, user: User, writer_id: int) -> None:
     if writer is None:
         raise NotFound("There is no such model.", field="writer_id")
     if writer.writings.exists() or writer.draft_requests.exists():
-        raise Conflict("It has written tasks: what it said is kept.", code="writer_used")
+        raise Conflict("It has written tasks, so its replies are kept.", code="writer_used")
     writer.delete()
     audit_record(
         actor=user, verb="design.writer_deleted", subject=f"writer:{writer_id}", details={"writer": str(writer)}
@@ -149,7 +149,7 @@ def _undecided(user: User, suggestion_id: int) -> Suggestion:
     if found is None:
         raise NotFound("There is no such suggestion.", field="suggestion_id")
     if found.decided_at is not None:
-        raise Conflict("Somebody has decided on this already.", code="decided")
+        raise Conflict("Another person has already decided on this.", code="decided")
     return found
 
 

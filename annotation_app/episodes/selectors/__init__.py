@@ -284,7 +284,7 @@ def episode_access(*, user: User, episode_id: UUID) -> Access:
     if annotator_id is None:
         raise NotFound(NO_EPISODE)
     if annotator_id != user.pk and not episodes_visible(user).filter(pk=episode_id).exists():
-        raise Forbidden("This episode is somebody else's.")
+        raise Forbidden("This episode belongs to another person.")
     return Access(steers=annotator_id == user.pk and can_annotate(user))
 
 

@@ -54,7 +54,7 @@ def decision_check(*, reviewer: User, episode_id: UUID, decision: DecisionName, 
         raise Forbidden("Only reviewers decide this.")
     episode = episode_lock(episode_id)
     if episode.annotator_id == reviewer.pk:
-        raise Forbidden("Nobody reviews their own work.", code="own_work")
+        raise Forbidden("You cannot review your own work.", code="own_work")
     if episode.task.pool.practice:
         raise Conflict("Practice is not reviewed.", code="practice")
     if episode.status != "finished":
@@ -62,7 +62,7 @@ def decision_check(*, reviewer: User, episode_id: UUID, decision: DecisionName, 
     if episode.review != Review.PENDING:
         raise Conflict("This episode was reviewed before.", code="already_reviewed")
     if decision == "return" and hasattr(episode, "source"):
-        raise Conflict("It was imported: there is nobody it could go back to.", code="imported")
+        raise Conflict("It was imported, so it has no annotator to send it back to.", code="imported")
     if decision != "accept" and not reason.strip():
         raise Conflict("Say why.", code="reason_required")
     return episode

@@ -31,7 +31,7 @@ def supervisor_control_take(*, user_id: int, episode_id: UUID) -> None:
     user = User.objects.get(pk=user_id)
     episode = _supervised_episode(user, episode_id)
     if not episode.help_requested:
-        raise Conflict("Nobody asked for help.", code="no_help_requested")
+        raise Conflict("There is no open call for help.", code="no_help_requested")
     SupervisorNote.objects.create(episode=episode, author=user, took_control=True)
     audit_record(actor=user, verb="episode.control_taken", subject=f"episode:{episode.id}")
 

@@ -187,7 +187,7 @@ def turn_cancel(*, user: User, turn_id: UUID) -> None:
     turn = _turn(turn_id)
     running = Turn.objects.filter(pk=turn_id, state=TurnState.RUNNING)
     if running.filter(_WEIGHTS_CHANGING).exists():
-        raise Conflict("The turn is exchanging who proposes, which it brings to its end.", code="exchanging")
+        raise Conflict("The turn is changing the pool's policy. It cannot stop before that is done.", code="exchanging")
     if running.update(state=TurnState.CANCELLED, ended_at=timezone.now()):
         audit_record(actor=user, verb="wheel.cancelled", subject=f"turn:{turn_id}", details={"turn": str(turn)})
 

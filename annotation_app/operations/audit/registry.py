@@ -81,7 +81,7 @@ class RegistryClient:
             body, answered = _get_or_fail(url, {**headers, "Authorization": f"Bearer {_token(challenge)}"})
         digest = f"sha256:{sha256(body).hexdigest()}"
         if answered not in ("", digest):
-            raise RegistryUnavailable(f"{url} says {answered} of a manifest whose digest is {digest}")
+            raise RegistryUnavailable(f"{url} gives {answered} for a manifest whose digest is {digest}")
         _check_manifest(url, body)
         return digest
 

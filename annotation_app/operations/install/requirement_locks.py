@@ -78,6 +78,8 @@ TOOLS_LOCK = RequirementLock(ROOT / "vm_bridge" / "images" / "tools.txt", depend
 AUDIT_LOCK = RequirementLock(ROOT / "annotation_app" / "operations" / "audit" / "requirements.txt")
 DOCS_LOCK = RequirementLock(ROOT / "docs" / "requirements.txt")
 GUEST_LOCK = RequirementLock(ROOT / "vm_bridge" / "guest" / "requirements.txt", dependencies=False)
+WINDOWS_GUEST_LOCK = RequirementLock(ROOT / "vm_bridge" / "guest" / "windows" / "requirements.txt", dependencies=False)
+WINDOWS_TOOLS_LOCK = RequirementLock(ROOT / "vm_bridge" / "guest" / "windows" / "tools.txt")
 PHONE_LOCK = RequirementLock(ROOT / "vm_bridge" / "images" / "phone" / "requirements.txt", dependencies=False)
 CLUSTER_LOCK = RequirementLock(ROOT / "vm_bridge" / "cluster" / "requirements.txt")
 OSWORLD_LOCK = RequirementLock(ROOT / "vm_bridge" / "hosts" / "osworld" / "osworld_requirements.txt")
@@ -95,6 +97,8 @@ ALL_LOCKS = (
     AUDIT_LOCK,
     DOCS_LOCK,
     GUEST_LOCK,
+    WINDOWS_GUEST_LOCK,
+    WINDOWS_TOOLS_LOCK,
     PHONE_LOCK,
     CLUSTER_LOCK,
     OSWORLD_LOCK,

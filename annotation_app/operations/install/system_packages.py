@@ -100,10 +100,16 @@ APPLICATION_PACKAGES = (
     SystemPackage("wmctrl", programs=("wmctrl",)),
 )
 """The content of the image `applications`: 0.25 GB to fetch, 0.9 GB installed."""
+WINE_PACKAGES = (
+    SystemPackage("wine64", files=("/usr/lib/wine/wine64",)),
+    SystemPackage("gcc-mingw-w64-x86-64-win32", programs=("x86_64-w64-mingw32-gcc",)),
+    DESKTOP_PACKAGES[0],
+)
+"""What the Windows agent's tests run on: Wine, the compiler of their interpreter, and an X server (670 MB)."""
 ALL_TEST_PACKAGES = (
     *DEVELOPMENT_PACKAGES,
     *APPLICATION_PACKAGES,
-    SystemPackage("wine64", files=("/usr/lib/wine/wine64",)),
+    WINE_PACKAGES[0],
     SystemPackage("qemu-system-x86", programs=("qemu-system-x86_64",)),
     SystemPackage("qemu-utils", programs=("qemu-img",)),
     SystemPackage("ibus-libpinyin", files=("/usr/share/ibus/component/libpinyin.xml",)),

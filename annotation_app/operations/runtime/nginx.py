@@ -293,9 +293,7 @@ def main(words: list[str] | None = None) -> None:
         parser.error("--certificate and --key go together")
     addresses = {name: tuple(options[name]) for name in ("web", "bridges", "gateways")}
     if max(len(addresses["bridges"]), len(addresses["gateways"])) > 1 and "{bridge}" not in options["bridge_name"]:
-        parser.error(
-            "several bridges are told apart by --bridge-name '{bridge}.streams.example.org' and label=host:port"
-        )
+        parser.error("several bridges need --bridge-name '{bridge}.streams.example.org' and label=host:port")
     print(render_nginx_config(NginxConfig(**{**options, **addresses})), end="")
 
 

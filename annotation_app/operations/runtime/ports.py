@@ -58,7 +58,7 @@ class PortAllocator:
         """Exactly this port. Raises OperationsError naming its holder when it is taken."""
         if not self._reserve(port):
             raise OperationsError(
-                f"Port {port}, asked for {name}, is taken by {port_holder(port)}.",
+                f"Port {port}, wanted for {name}, is taken by {port_holder(port)}.",
                 hint="Stop that program, or name another port.",
             )
         return port

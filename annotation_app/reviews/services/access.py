@@ -29,7 +29,7 @@ def reviewable_episode(*, user: User, episode_id: UUID) -> Episode:
     reviewer_check(user)
     episode = episode_lock(episode_id)
     if episode.annotator_id == user.pk:
-        raise Forbidden("Nobody reviews their own work.", code="own_work")
+        raise Forbidden("You cannot review your own work.", code="own_work")
     if episode.supervisor_notes.filter(author=user, took_control=True).exists():
         raise Forbidden("You took control of this episode.", code="own_work")
     if episode.task.pool.practice:

@@ -27,7 +27,7 @@ def task_adjudicate(*, user: User, chosen: UUID, reason: str) -> Adjudication:
     if episode.status != "finished":
         raise Conflict("Only finished attempts count.", code="not_finished")
     if attempts.values("annotator").distinct().count() < 2:
-        raise Conflict("Nobody else has done this task.", code="only_one")
+        raise Conflict("No other person has done this task.", code="only_one")
     made = Adjudication.objects.create(task=episode.task, chosen=episode, reason=reason, adjudicator=user)
     details = {"chosen": str(chosen), "reason": reason}
     audit_record(actor=user, verb="task.adjudicated", subject=f"task:{episode.task_id}", details=details)

@@ -45,7 +45,9 @@ def step_fix(*, user: User, episode_id: UUID, index: int, base: int, thought: st
     seen = visible_fixes(episode, user).filter(index=index).order_by("revision").values_list("revision", flat=True)
     last = revisions.last() or 0
     if base != (seen.last() or 0):
-        raise Conflict("Somebody mended this step meanwhile.", code="fix_conflict", extra={"revision": last})
+        raise Conflict(
+            "Another person has changed this step; reload the page.", code="fix_conflict", extra={"revision": last}
+        )
     fix = Fix.objects.create(
         episode=episode,
         index=index,

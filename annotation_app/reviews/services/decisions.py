@@ -139,16 +139,16 @@ def review_resubmit(*, user: User, episode_id: UUID) -> Episode:
     episode_of(user=user, episode_id=episode_id)
     episode = episode_lock(episode_id)
     if episode.annotator_id != user.pk:
-        raise Forbidden("Only its annotator hands it in again.")
+        raise Forbidden("Only its annotator may submit it again.")
     if episode.review != Review.RETURNED:
         raise Conflict("It was not sent back.", code="not_returned")
     assignments = Assignment.objects.select_for_update(of=("self",)).select_related("task__pool")
     waiting = assignments.filter(task=episode.task, annotator=user, state=AssignmentState.RETURNED).first()
     if waiting is None:
-        raise Conflict("You have begun to do this task anew.", code="begun_anew")
+        raise Conflict("You have started this task again.", code="begun_anew")
     edits = (Fix.objects.all(), ThoughtRevision.objects.filter(undone_at__isnull=True))
     if not any(rows.filter(episode=episode, round=current_round(episode)).exists() for rows in edits):
-        raise Conflict("Mend a step first, or do the task anew.", code="nothing_mended")
+        raise Conflict("Change a step first, or do the task again.", code="nothing_mended")
     assignment_end(assignment=waiting, state=AssignmentState.DONE)
     episode.review, episode.review_reason = Review.PENDING, ""
     episode.save(update_fields=["review", "review_reason"])

@@ -51,7 +51,7 @@ def refinement_accept(*, user: User, episode_id: UUID, base: int, accepted: tupl
     if job is None:
         raise NotFound("Nothing was refined.")
     if base != (0 if head is None else head.number):
-        raise Conflict("Somebody changed the thoughts meanwhile.", code="thoughts_conflict")
+        raise Conflict("Another person has changed the thoughts; reload the page.", code="thoughts_conflict")
     thoughts = speech.thoughts if head is None else head.thoughts
     refined = {one.thought: one for one in job.refined or ()}
     for one in accepted:

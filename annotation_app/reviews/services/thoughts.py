@@ -33,7 +33,7 @@ def thoughts_edit(*, user: User, episode_id: UUID, edit: ThoughtEditIn) -> None:
     trajectory, speech = recorded_session(episode_id)
     head = head_revision(episode, user)
     if edit.base != (0 if head is None else head.number):
-        raise Conflict("Somebody changed the thoughts meanwhile.", code="thoughts_conflict")
+        raise Conflict("Another person has changed the thoughts; reload the page.", code="thoughts_conflict")
     if edit.do == "undo":
         _undo(user, episode, head)
         return

@@ -37,7 +37,7 @@ def task_change(*, user: User, task_id: int, changes: dict[str, Any]) -> Task:
         raise NotFound("There is no such task.", field="task_id")
     if not _untried(Task.objects.filter(pk=task_id)).exists():
         raise Conflict(
-            "Somebody was given this task, so it stays as it is. Withdraw it and add another.", code="task_tried"
+            "This task was given to an annotator, so it cannot change. Withdraw it and add another.", code="task_tried"
         )
     before = task.definition.model_dump(mode="json", include=set(changes))
     task.definition = protocol.trajectory.tasks.Task.model_validate(task.definition.model_dump() | changes)

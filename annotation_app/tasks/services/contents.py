@@ -120,7 +120,7 @@ def gold_set(*, user: User, task_id: int, episode_id: UUID | None) -> None:
     if episode_id is not None and not task.episodes.filter(pk=episode_id, status="finished").exists():
         raise Conflict("A task is measured by a finished episode of its own.", code="no_reference")
     if task.held and episode_id is not None and task.gold_id is None:
-        raise Conflict("Somebody is doing this task; wait until they have.", code="task_held")
+        raise Conflict("An annotator is doing this task; wait until they have finished.", code="task_held")
     task.gold_id = episode_id
     task.state = state_of(task)
     task.save(update_fields=["gold", "state"])

@@ -1,8 +1,11 @@
 """Each adapter with its four, on real machines of this process."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+import shutil
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +14,7 @@ from agent_backend.rollout.task_sources import read_tasks
 from benchmarks.parts.published.own_tasks import (
     LAMP_PAGE,
     TERMINAL_FOLDER,
+    write_arena_task,
     write_files,
     write_osworld_task,
     write_questions,
@@ -26,13 +30,15 @@ from protocol.trajectory.tasks import Task
 from vm_bridge.hosts.browser.host import BrowserHost
 from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.hosts.osworld.evaluator_settings import EvaluatorSettings
-from vm_bridge.hosts.osworld.host import GuestHost
+from vm_bridge.hosts.osworld.host import ARENA, GuestHost
 from vm_bridge.machine import Machine
 from vm_bridge.network.egress_proxy import EgressProxy
 from vm_bridge.simulators.osworld.process import REVERT, simulated_guest
 from vm_bridge.suites.registry import SUITES, WEB_SUITES
 
 HOST, LOST_HOST = "site.example", "lost.example"
+CACHED = "for place in ~/cache /tmp/cache /tmp; do mkdir -p $place; echo 42 > $place/count.txt; done"
+ARENA_CLIENT = Path(__file__).with_name("arena_client")
 KILLER = "nohup sh -c 'while :; do pkill -9 -f \"[c]heck.py\"; done' >/dev/null 2>&1 &"
 WRITER = (
     "nohup sh -c 'while :; do mkdir -p /logs/verifier; echo 1 > /logs/verifier/reward.txt; "
@@ -155,22 +161,25 @@ async def online_mind2web(scratch: Path) -> RuleOfFour:
     return rule
 
 
+TASK_FILE_EXPLOITS: Mapping[str, Sequence[Action]] = {
+    "gives the answer": (Finish(answer="42"),),
+    "says that it cannot be done": (Infeasible(),),
+    "prints the answer": (RunCommand(command="echo 42"), Finish()),
+    "writes the checker's files": (RunCommand(command=CACHED), Finish()),
+}
+"""What an attempt at any task file of OSWorld's form may try."""
+
+
 async def osworld(scratch: Path, python: Path) -> RuleOfFour:
     """Task files of OSWorld, judged by OSWorld's own package over a simulated guest."""
     (task,) = read_tasks(write_osworld_task(scratch / "osworld"))
-    exploits: dict[str, Sequence[Action]] = {
-        "gives the answer": (Finish(answer="42"),),
-        "says that it cannot be done": (Infeasible(),),
-        "prints the answer": (RunCommand(command="echo 42"), Finish()),
-        "writes the checker's files": (RunCommand(command=CACHED), Finish()),
-    }
     rules = {"type": "rule", "rules": [{}]}
     broken = {"func": "check_accessibility_tree", "result": {"type": "accessibility_tree"}, "expected": rules}
     with simulated_guest(scratch / "guest") as address:
         host = GuestHost(scratch / "evaluators", [address], REVERT, settings=EvaluatorSettings(python))
         try:
             player = Player((await host.create("osworld")).bind(1), unjudged(scratch))
-            rule = await rule_of_four("osworld", oracle_source(task), task, player, exploits)
+            rule = await rule_of_four("osworld", oracle_source(task), task, player, TASK_FILE_EXPLOITS)
             (unjudgeable,) = read_tasks(write_osworld_task(scratch / "unjudgeable", broken))
             rule.outages["a metric that raises"] = await player.play(unjudgeable, NOTHING)
         finally:
@@ -179,7 +188,33 @@ async def osworld(scratch: Path, python: Path) -> RuleOfFour:
     return rule
 
 
-CACHED = "for place in ~/cache /tmp/cache /tmp; do mkdir -p $place; echo 42 > $place/count.txt; done"
+async def windows_agent_arena(scratch: Path) -> RuleOfFour:
+    """Task files of WindowsAgentArena, judged by a stand-in for its package over a simulated guest that says it is
+    Windows."""
+    (task,) = read_tasks(write_arena_task(scratch / "arena"))
+    broken = {"result": {"type": "accessibility_tree"}}
+    with arena_client() as client, simulated_guest(scratch / "guest", "Windows") as address:
+        settings = EvaluatorSettings(Path(sys.executable), files=client, arena=True)
+        host = GuestHost(scratch / "evaluators", [address], REVERT, ARENA, settings)
+        try:
+            player = Player((await host.create(ARENA.image)).bind(1), unjudged(scratch))
+            rule = await rule_of_four("windows-agent-arena", oracle_source(task), task, player, TASK_FILE_EXPLOITS)
+            (unjudgeable,) = read_tasks(write_arena_task(scratch / "unjudgeable", broken))
+            rule.outages["a getter that raises"] = await player.play(unjudgeable, NOTHING)
+        finally:
+            await host.close()
+    rule.outages["a guest that is gone"] = await player.play(task, NOTHING)
+    return rule
+
+
+@contextmanager
+def arena_client() -> Iterator[Path]:
+    """The stand-in where the evaluator, which is another user, can read it."""
+    with tempfile.TemporaryDirectory(prefix="pilothouse-arena-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(shutil.copytree(ARENA_CLIENT, Path(folder, "client")))
+
+
 SAYS_WON = "javascript:pilothouse.define({state: () => ({won: true})})"
 
 

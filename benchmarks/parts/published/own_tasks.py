@@ -114,6 +114,12 @@ def write_osworld_task(folder: Path, evaluator: Mapping[str, Any] | None = None)
     return write_files(folder, {"note.json": json.dumps(task).encode(), "oracles/note.jsonl": json.dumps(act).encode()})
 
 
+def write_arena_task(folder: Path, evaluator: Mapping[str, Any] | None = None) -> Path:
+    """The same for WindowsAgentArena, whose files have that form."""
+    write_osworld_task(folder, evaluator)
+    return write_files(folder, {"benchmark.toml": b'benchmark = "windows-agent-arena"\n'})
+
+
 def write_repository_task(folder: Path, scratch: Path) -> Path:
     """A folder of one instance in the form of SWE-bench, whose repository a machine of ours builds."""
     commit = make_repository(scratch)

@@ -89,7 +89,7 @@ class JsonCallCodec:
             check_surroundings(reply, start, end)
             for (_, before, _), (after, _, value) in pairwise(found):
                 if not _SEPARATOR.fullmatch(reply.text, before, after) or any(key in value for key in _THOUGHTS):
-                    raise several_actions_error("something else stands between two of them")
+                    raise several_actions_error("there is other text between two of them")
             values = [each for _, _, value in found for each in _listed_actions(value)]
             first, *further = (
                 action
@@ -148,7 +148,7 @@ def _listed_actions(value: dict[str, Any]) -> list[dict[str, Any]]:
     listed = next((value[key] for key in ("actions", "tool_calls") if isinstance(value.get(key), list)), [value])
     actions = [value] if _is_action(value) else [one for one in listed if isinstance(one, dict) and _is_action(one)]
     if not actions or len(actions) < len(listed):
-        raise several_actions_error("something else stands among them")
+        raise several_actions_error("there is other text among them")
     return actions
 
 

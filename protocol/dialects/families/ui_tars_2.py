@@ -180,7 +180,7 @@ class SeedCallCodec:
         thought = join_thought(_unescaped(reply.thinking), _unescaped(before))
         try:
             if has_earlier_call(before):
-                raise several_actions_error("a call of another form stands before it")
+                raise several_actions_error("a call of another form precedes it")
             calls = _several_calls(call_text, open_thinking=reply.open)
             first, *further = (
                 each for call in calls for each in call_to_actions(_from_seed_call(call), screen, self.syntax.grid)
@@ -198,7 +198,7 @@ class SeedCallCodec:
             if call is None:
                 raise ReplyParseError("no_action", explain_missing_call(reply))
             if has_earlier_call(before):
-                raise several_actions_error("a call of another form stands before it")
+                raise several_actions_error("a call of another form precedes it")
             return ParsedTurn(thought, call_text, call_to_action(_from_seed_call(call), screen, self.syntax.grid))
         except ReplyParseError as parse_error:
             return ParsedTurn(thought, call_text, parse_error)
@@ -277,7 +277,7 @@ def _read_call(text: str, head: re.Match[str]) -> tuple[FunctionCall, int]:
         if end < 0 or _RAW_TAG.search(text, parameter.end(), end):
             raise _unfinished_call_error()
         if parameter[1] in arguments:
-            raise ReplyParseError("bad_arguments", f"The argument {parameter[1]} stands twice.")
+            raise ReplyParseError("bad_arguments", f"The argument {parameter[1]} occurs twice.")
         arguments[parameter[1]] = _strip_line_breaks(text[parameter.end() : end])
         position = end + len("</parameter>")
     end = text.find("</function>", position)

@@ -11,6 +11,7 @@ from PIL import Image
 
 from protocol.actions.types import (
     Action,
+    CallTool,
     Click,
     DoubleClick,
     DownloadFile,
@@ -22,8 +23,10 @@ from protocol.actions.types import (
     Point,
     PressKeys,
     ReadFile,
+    RunCode,
     RunCommand,
     SetClipboard,
+    TypeTerminal,
     TypeText,
     UploadFile,
     Wait,
@@ -31,14 +34,29 @@ from protocol.actions.types import (
 )
 from protocol.trajectory.observations import Observation, Transition
 from protocol.trajectory.tasks import Task
+from tests.integration.windows.interpreter import interpreter
 from tests.integration.windows.wine import MARKS, SECRET, SIZE, Provided
 from vm_bridge.drivers.computer.guest_link import GuestLink
-from vm_bridge.errors import InvalidAction, MachineGone, StaleLease, UnsupportedAction
+from vm_bridge.errors import InvalidAction, MachineGone, StaleLease
 from vm_bridge.hosts.windows import WindowsSandbox
 from vm_bridge.machine import Machine
 
 pytestmark = list(MARKS)
 commands = (f"command-{number:04}" for number in itertools.count())
+SERVER = """
+from mcp.server import MCPServer
+
+server = MCPServer("sums")
+
+
+@server.tool()
+def add(a: int, b: int) -> int:
+    return a + b
+
+
+server.run("stdio")
+"""
+"""An MCP server with one tool."""
 INTO = Click(x=300, y=200)
 """Notepad's first window lies there."""
 
@@ -203,15 +221,63 @@ async def test_the_agent_keeps_the_fence_for_every_host(machine: Machine, sandbo
 
 async def test_what_it_cannot_be_given_is_refused(machine: Machine) -> None:
     await action_output(machine, WriteFile(path="kept.txt", text="kept"))
-    for wanted in ({"screen": "800x600"}, {"mcp_servers": {"one": {"command": "x"}}}):
-        with pytest.raises(InvalidAction):
-            await machine.prepare(Task(id="task-1", instruction="x", parameters=wanted))
-    assert await action_output(machine, ReadFile(path="kept.txt")) == "kept"
-    with pytest.raises(UnsupportedAction):
-        _ = machine.terminals
     with pytest.raises(InvalidAction):
-        async with machine.files.watch("."):
-            pass
+        await machine.prepare(Task(id="task-1", instruction="x", parameters={"screen": "800x600"}))
+    assert await action_output(machine, ReadFile(path="kept.txt")) == "kept"
+
+
+async def test_code_keeps_its_state_and_says_what_it_raised(machine: Machine) -> None:
+    assert await action_output(machine, RunCode(code="x = 6 * 7\nprint('hi')\nx", timeout=60)) == "hi\n42\n"
+    assert await action_output(machine, RunCode(code="x + 1", timeout=60)) == "43\n"
+    done = await do(machine, RunCode(code="1 / 0", timeout=60))
+    assert done.error is not None
+    assert (done.error.code, "ZeroDivisionError" in done.error.message) == ("raised", True)
+    long = await do(machine, RunCode(code="import time; time.sleep(600)", timeout=2))
+    assert long.error is not None
+    assert long.error.code in {"timed_out", "kernel_lost"}, "Wine does not interrupt a sleep"
+    assert await action_output(machine, RunCode(code="1 + 1", timeout=60)) == "2\n"
+
+
+async def test_a_tasks_tools_are_listed_and_called(machine: Machine) -> None:
+    server = {"command": f"Z:{interpreter()}", "args": ["-c", SERVER]}
+    await machine.prepare(Task(id="task-1", instruction="x", parameters={"mcp_servers": {"sums": server}}))
+    assert [tool.name for tool in await machine.tools()] == ["sums.add"]
+    assert await action_output(machine, CallTool(name="sums.add", arguments={"a": 2, "b": 3})) == "5"
+    done = await do(machine, CallTool(name="sums.nothing"))
+    assert done.error is not None
+    assert done.error.code == "tool_failed"
+
+
+async def test_a_terminal_runs_programs_and_ends_with_its_shell(machine: Machine) -> None:
+    shown = str(await action_output(machine, TypeTerminal(text="set X=42\n", session="work")))
+    assert ">" in shown
+    assert "[42]" in str(await action_output(machine, TypeTerminal(text="echo [%X%]\n", session="work")))
+    await machine.terminals.resize("work", columns=60, rows=20)
+    (state,) = await machine.terminals.list()
+    assert (state.columns, state.rows, state.running) == (60, 20, True)
+    ended = str(await action_output(machine, TypeTerminal(text="exit 3\n", session="work")))
+    assert "[the shell ended with status 3]" in ended
+    assert ">" in str(await action_output(machine, TypeTerminal(text="", session="work")))
+
+
+async def test_ctrl_c_interrupts_what_runs_in_a_terminal(machine: Machine, provided: Provided) -> None:
+    await action_output(machine, TypeTerminal(text="ping -n 600 127.0.0.1\n"))
+    assert "ping" in provided.programs()
+    await action_output(machine, TypeTerminal(text="\x03"))
+    assert "[back]" in str(await action_output(machine, TypeTerminal(text="echo [back]\n")))
+    assert "ping" not in provided.programs()
+
+
+async def test_a_closed_terminal_ends_its_programs(machine: Machine, provided: Provided) -> None:
+    await action_output(machine, TypeTerminal(text="ping -n 600 127.0.0.1\n"))
+    await machine.terminals.close("main")
+    assert "ping" not in provided.programs()
+    assert await machine.terminals.list() == ()
+
+
+async def test_windows_are_named(machine: Machine) -> None:
+    await notepad(machine)
+    assert any("Notepad" in title for title in (await machine.screen_texts()).titles)
 
 
 async def test_a_machine_put_back_has_nothing_of_the_lease_before(

@@ -18,7 +18,7 @@ from benchmarks.parts.recorder.desktop import Desktop
 from benchmarks.parts.recorder.microphone import FedMicrophone, has_pulse, pulse_server
 from recorder.pilothouse_recorder.sessions import open_session
 from tests.integration.windows.interpreter import interpreter
-from tests.integration.windows.wine import MACHINE, MARKS, Provided, _wine64
+from tests.integration.windows.wine import MACHINE, MARKS, Provided, wine64_command
 from tests.waiting import wait_until
 
 pytestmark = [*MARKS]
@@ -35,7 +35,7 @@ class WindowsRecorder:
         self.home = home
         own = {"PYTHONPATH": f"Z:{ROOT / 'recorder'}", "PILOTHOUSE_RECORDER_HOME": f"Z:{home}"}
         self._environment = {**environment, **own, "PYTHONDONTWRITEBYTECODE": "1"}
-        self._command = (*_wine64(), str(interpreter()), "-m", "pilothouse_recorder")
+        self._command = (*wine64_command(), str(interpreter()), "-m", "pilothouse_recorder")
 
     def run(self, *words: str) -> dict[str, Any]:
         """A command's answer; empty where it cannot be done."""
@@ -82,7 +82,7 @@ def environment(provided: Provided) -> dict[str, str]:
 def person(environment: dict[str, str]) -> Iterator[Desktop]:
     """Somebody at Notepad."""
     with subprocess.Popen(
-        [*_wine64(), "notepad"], env=environment, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL
+        [*wine64_command(), "notepad"], env=environment, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL
     ) as notepad:
         desktop = Desktop(environment["DISPLAY"])
         try:

@@ -29,6 +29,8 @@ PLACES = ("/usr/lib/wine", "/usr/lib/x86_64-linux-gnu/wine")
 """Where Debian has Wine's own programs."""
 PREFIX, MACHINE, PROGRAM, AGENT = "wine", "machine.json", "pilothouse.pyz", "agent.log"
 LISTENING = "listening"
+TERMINAL = "cmd /d /c cmd <CON >CON 2>CON"
+"""Wine gives a program on a pseudo console no standard handles; Windows does."""
 POLL = 0.05
 START_SECONDS, WINE_SECONDS = 120.0, 120.0
 STILL_CARET = '[HKEY_CURRENT_USER\\Control Panel\\Desktop]\n"CursorBlinkRate"="-1"\n'
@@ -101,8 +103,8 @@ def reset_guest(folder: Path, address: str) -> None:
         if entry.name != "AppData":
             entry.unlink() if not entry.is_dir() or entry.is_symlink() else shutil.rmtree(entry)
     host, _, port = address.rpartition(":")
-    words = ("--listen", host, "--port", port, "--shell", "cmd", "--log", f"Z:{folder / AGENT}")
-    argv = (*_wine64(), str(interpreter()), str(folder / PROGRAM), *words)
+    words = ("--listen", host, "--port", port, "--shell", "cmd", "--terminal", TERMINAL, "--log", f"Z:{folder / AGENT}")
+    argv = (*wine64_command(), str(interpreter()), str(folder / PROGRAM), *words)
     log = folder / AGENT
     log.unlink(missing_ok=True)
     process = None
@@ -143,7 +145,7 @@ def _screen() -> Iterator[str]:
 
 
 def _wine(environment: Mapping[str, str], *words: str) -> None:
-    argv = (*_wine64(), *words)
+    argv = (*wine64_command(), *words)
     subprocess.run(
         argv, env=environment, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, check=True, timeout=WINE_SECONDS
     )
@@ -157,7 +159,7 @@ def _end(environment: Mapping[str, str]) -> None:
         subprocess.run((server, word), env=environment, timeout=WINE_SECONDS)
 
 
-def _wine64() -> tuple[str, ...]:
+def wine64_command() -> tuple[str, ...]:
     program = _program("wine64")
     assert program is not None
     return (program,)

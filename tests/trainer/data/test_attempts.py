@@ -94,7 +94,7 @@ def test_an_attempt_is_read_with_what_it_was_rewarded_for(checkpoint: Checkpoint
     assert [step.logprobs for step in one.steps] == [LOGPROBS, None]
     with pytest.raises(AttemptUnusable, match="another temperature"):
         build_attempt(kept, folder, DIALECT, renderer, RewardShaping(), 0.7)
-    with pytest.raises(AttemptUnusable, match="nobody can say"):
+    with pytest.raises(AttemptUnusable, match="it has no outcome"):
         build_attempt(
             kept.model_copy(update={"verdict": None, "outcome": None}), folder, DIALECT, renderer, RewardShaping(), 1.0
         )

@@ -41,6 +41,8 @@ from benchmarks.parts.training.trl_environment import MeasurementFailed, run_mea
         ({"kills": 50, "kills_survived": 49}, 1),
         ({"canaries_found": 1}, 1),
         ({"vectors": 61, "vectors_exact": 60}, 1),
+        ({"windows_contract": {"passed": 30, "total": 30}}, 0),
+        ({"windows_contract": {"passed": 29, "total": 30}}, 1),
     ],
 )
 def test_figures_are_printed_and_a_broken_guarantee_fails(figures: dict[str, object], status: int, capsys: Any) -> None:

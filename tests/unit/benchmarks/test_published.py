@@ -6,6 +6,7 @@ from benchmarks.benchmarks import rule_figures
 from benchmarks.parts.figures import print_figures
 from benchmarks.parts.published.grader_replies import GRADER_REPLIES, grader_replies_right, reference_reading_right
 from benchmarks.parts.published.roles import RuleOfFour
+from benchmarks.parts.windows.contract import count_tests
 
 
 def rule(oracle: float | None, noop: float | None, exploit: float | None, outage: float | None) -> RuleOfFour:
@@ -35,3 +36,11 @@ def test_the_figure_of_another_benchmark_has_its_own_bound() -> None:
 def test_replies_of_graders_are_read_as_they_are_meant() -> None:
     assert grader_replies_right() == len(GRADER_REPLIES)
     assert reference_reading_right() < len(GRADER_REPLIES) / 2
+
+
+def test_skipped_tests_of_the_windows_contract_count_in_neither_number() -> None:
+    report = (
+        b"<testsuites><testsuite><testcase name='a'/><testcase name='b'><failure/></testcase>"
+        b"<testcase name='c'><skipped/></testcase><testcase name='d'><error/></testcase></testsuite></testsuites>"
+    )
+    assert count_tests(report) == {"passed": 1, "total": 3}

@@ -111,7 +111,7 @@ def test_a_port_that_was_asked_for_and_is_taken_is_refused(tmp_path: Path, alloc
     with socket.socket() as taken:
         taken.bind((HERE, 0))
         taken.listen()
-        with pytest.raises(OperationsError, match="asked for web, is taken"):
+        with pytest.raises(OperationsError, match="wanted for web, is taken"):
             stack(tmp_path, allocator, port=taken.getsockname()[1])
 
 

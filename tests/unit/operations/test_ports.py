@@ -59,7 +59,7 @@ def test_a_free_first_choice_is_taken_without_a_word(allocator: PortAllocator) -
 
 
 def test_a_port_that_was_asked_for_is_that_one_or_an_error(occupied_port: int, allocator: PortAllocator) -> None:
-    with pytest.raises(OperationsError, match=f"Port {occupied_port}, asked for web, is taken by .*{os.getpid()}"):
+    with pytest.raises(OperationsError, match=f"Port {occupied_port}, wanted for web, is taken by .*{os.getpid()}"):
         allocator.exact("web", occupied_port)
     other = free_port()
     assert allocator.exact("web", other) == other

@@ -119,7 +119,7 @@ def test_a_wrong_count_is_refused(folder: Path) -> None:
     manifest = open_folder(folder).manifest
     counts = manifest.counts.model_copy(update={"trajectories": 3})
     write_manifest(folder, manifest.model_copy(update={"counts": counts}))
-    with pytest.raises(FolderDamaged, match="3 trajectories, there are 2"):
+    with pytest.raises(FolderDamaged, match="3 trajectories, the folder has 2"):
         open_folder(folder)
 
 

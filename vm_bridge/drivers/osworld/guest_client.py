@@ -49,7 +49,7 @@ class GuestClient:
         said = _parse_object(await self._ask("POST", "/screen_size"))
         width, height = said.get("width"), said.get("height")
         if not isinstance(width, int) or not isinstance(height, int) or width < 1 or height < 1:
-            raise TransportError(f"the guest says that its screen is {width} by {height}")
+            raise TransportError(f"the guest reports a screen of {width} by {height}")
         return width, height
 
     async def screenshot(self) -> bytes:

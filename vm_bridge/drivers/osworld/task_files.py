@@ -11,22 +11,28 @@ from typing import Any, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from protocol.base import FrozenModel
-from protocol.benchmarks.forms import FormError
+from protocol.benchmarks.forms import BENCHMARK, FormError
 from protocol.benchmarks.task_programs import OSWORLD, TaskProgram, read_task_program
 from protocol.trajectory.tasks import Task
 from vm_bridge.errors import UnsupportedTask
 
 APPLICATIONS_IMAGE = "applications"
 """Image of our own desktops with applications."""
-IMAGES = ("osworld", "osworld-windows", APPLICATIONS_IMAGE)
+ARENA_IMAGE = "windows-arena"
+"""Image of the guests whose files WindowsAgentArena's own package judges; the files have the form of OSWorld's."""
+ARENA = "windows-agent-arena"
+"""The benchmark's name in a task."""
+IMAGES = ("osworld", "osworld-windows", APPLICATIONS_IMAGE, ARENA_IMAGE)
 """Images of the machines that support task files."""
+PackageNames = Mapping[str, frozenset[str]]
+"""All `metrics`, `getters` and `steps` of a package."""
 ABSENT_APPLICATIONS: Mapping[str, str] = {"vs_code": "Visual Studio Code"}
 """Applications in task files that our own desktops lack, and their display names."""
-SUPPORTED_NAMES: Mapping[str, frozenset[str]] = {
+SUPPORTED_NAMES: PackageNames = {
     kind: frozenset(names)
     for kind, names in json.loads(Path(__file__).with_name("osworld_names.json").read_text("utf-8")).items()
 }
-"""All `metrics`, `getters` and `steps` of the package."""
+"""Those of OSWorld's package."""
 UNSUPPORTED_STEPS = frozenset({"act", "replay", "tidy_desktop"})
 """Steps that the package names but does not implement."""
 UNSUPPORTED_NEEDS: Mapping[str, str] = {
@@ -103,15 +109,17 @@ class TaskFile(FrozenModel):
 _STEPS: TypeAdapter[tuple[Step, ...]] = TypeAdapter(tuple[Step, ...])
 
 
-def parse_task_file(task: Task | None) -> TaskFile | None:
-    """The task file of a task, or None if it has none. Raises UnsupportedTask."""
+def parse_task_file(task: Task | None, names: PackageNames | None = SUPPORTED_NAMES) -> TaskFile | None:
+    """The task file of a task, or None if it has none. `names` are those of the package that judges it, None where
+    they are not known here. Raises UnsupportedTask."""
     given = None if task is None else task.parameters.get(OSWORLD)
     if given is None:
         return None
     if not isinstance(given, dict):
         raise UnsupportedTask("osworld: it is no JSON object")
     file = validate_task_file(given)
-    raise_unsupported(list_unsupported(file))
+    if names is not None:
+        raise_unsupported(list_unsupported(file, names))
     return file
 
 
@@ -121,13 +129,21 @@ def unsupported_reason(image: str, task: Task) -> str | None:
         return None
     if image not in IMAGES:
         return f"machines of the image {image} judge no task file of OSWorld; those of {', '.join(IMAGES)} do"
+    if (benchmark_name(task) == ARENA) != (image == ARENA_IMAGE) and benchmark_name(task):
+        return f"machines of the image {image} judge no task of {benchmark_name(task)}"
     try:
-        file = parse_task_file(task)
+        file = parse_task_file(task, None if image == ARENA_IMAGE else SUPPORTED_NAMES)
         if image == APPLICATIONS_IMAGE and file is not None:
             raise_unsupported(list_absent_applications(file))
     except UnsupportedTask as error:
         return str(error)
     return None
+
+
+def benchmark_name(task: Task) -> str:
+    """The benchmark that a task says it is of; empty where it says none."""
+    given = task.parameters.get(BENCHMARK)
+    return str(given.get("name", "")) if isinstance(given, dict) else ""
 
 
 def validate_task_file(given: Mapping[str, Any]) -> TaskFile:
@@ -151,22 +167,22 @@ def raise_unsupported(problems: Iterable[str]) -> None:
         raise UnsupportedTask("; ".join(found[:MAX_REPORTED_NAMES]) + more)
 
 
-def list_unsupported(file: TaskFile) -> Iterable[str]:
-    """Names of everything in a file that no machine supports."""
+def list_unsupported(file: TaskFile, names: PackageNames = SUPPORTED_NAMES) -> Iterable[str]:
+    """Names of everything in a file that the package lacks."""
     if file.program is not None:
         yield from (reason for need, reason in UNSUPPORTED_NEEDS.items() if need in file.program.needs)
     for step in file.steps:
-        if step.type not in SUPPORTED_NAMES["steps"]:
+        if step.type not in names["steps"]:
             yield f"config: there is no step {step.type}"
         elif step.type in UNSUPPORTED_STEPS:
-            yield f"config: OSWorld's own package does not do {step.type}"
+            yield f"config: the package does not do {step.type}"
     for check in file.evaluator.checks:
-        if check.func not in SUPPORTED_NAMES["metrics"]:
+        if check.func not in names["metrics"]:
             yield f"evaluator: the metric {check.func} is not known"
         if check.result is None and check.func != INFEASIBLE:
             yield f"evaluator: {check.func} looks at nothing"
     for getter in file.getters:
-        if getter.type not in SUPPORTED_NAMES["getters"]:
+        if getter.type not in names["getters"]:
             yield f"evaluator: the getter {getter.type} is not known"
 
 

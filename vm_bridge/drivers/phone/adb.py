@@ -256,7 +256,7 @@ async def _send_request(reader: StreamReader, writer: StreamWriter, request: str
 async def _piece(reader: StreamReader, size: int) -> bytes:
     """Read `size` bytes as announced by the device. Raises AdbRequestFailed if the size is too large."""
     if size > MAX_PIECE:
-        raise AdbRequestFailed(f"the device says that {size} bytes follow")
+        raise AdbRequestFailed(f"the device announces {size} bytes")
     return await reader.readexactly(size)
 
 

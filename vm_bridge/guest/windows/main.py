@@ -25,13 +25,14 @@ def main(secret: str) -> None:
     parser.add_argument("--listen", default="0.0.0.0", help="address to listen at (all)")  # noqa: S104 - the guest's only address; a key is asked for
     parser.add_argument("--port", type=int, default=PORT, help=f"port to listen at ({PORT}); 0 for any")
     parser.add_argument("--shell", choices=sorted(SHELL_LANGUAGES), default="powershell", help="what runs commands")
+    parser.add_argument("--terminal", help="command line of an interactive shell (that of --shell)")
     parser.add_argument("--log", help="file to write to where there is no console (none)")
     options = parser.parse_args()
     if options.log:
         sys.stdout = sys.stderr = open(options.log, "a", encoding="utf-8", buffering=1)  # noqa: SIM115 - to the end
     threading.excepthook = exit_on_error
     host_listener = SecretHostListener(options.listen, options.port, secret)
-    machine_io = WindowsMachineIO(options.shell)
+    machine_io = WindowsMachineIO(options.shell, options.terminal)
 
     def start(width: int, height: int) -> Desktop:
         def grab() -> bytes:

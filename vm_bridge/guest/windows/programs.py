@@ -20,12 +20,13 @@ APPS = {
 
 @dataclass(frozen=True)
 class ShellLanguage:
-    """How the file of a command line ends, is written and is run."""
+    """How the file of a command line ends, is written and is run, and the command line of an interactive shell."""
 
     suffix: str
     script: str
     encoding: str
     run: tuple[str, ...]
+    interactive: str
 
     def script_of(self, command: str) -> Path:
         """A file with the command line."""
@@ -43,7 +44,8 @@ SHELL_LANGUAGES = {
         "$ok = $?; if ($LASTEXITCODE) {{ exit $LASTEXITCODE }}; if (-not $ok) {{ exit 1 }}\n",
         "utf-8-sig",
         ("powershell", "-NoProfile", "-NonInteractive", "-ExecutionPolicy", "Bypass", "-File"),
+        "powershell -NoLogo",
     ),
-    "cmd": ShellLanguage(".cmd", "@echo off\nchcp 65001 >nul\n{command}\n", "utf-8", ("cmd", "/d", "/c")),
+    "cmd": ShellLanguage(".cmd", "@echo off\nchcp 65001 >nul\n{command}\n", "utf-8", ("cmd", "/d", "/c"), "cmd"),
 }
 """PowerShell reads a file as UTF-8 where it begins with its mark, and would end with zero whatever failed in it."""

@@ -129,7 +129,7 @@ class BrowserEnginePool:
             try:
                 await self._start(exact=exact)
             except BrowserFailed as failure:
-                logger.warning("no browser stands ready: %s", failure)
+                logger.warning("no browser is ready: %s", failure)
 
     def _load(self, engine: Engine) -> int:
         return engine.sessions + self._opening[engine]

@@ -85,7 +85,7 @@ class DockerHost(LocalHost):
             kept = frozenset(PREFIX + path.name for path in (folder / "trees").iterdir())
             await asyncio.to_thread(_remove_left, self._engine, str(folder), kept)
         except MachineGone as gone:
-            logger.warning("containers that nobody uses may be left: %s", gone)
+            logger.warning("unused containers may be left: %s", gone)
             self._strays_left = True
         else:
             self._strays_left = False

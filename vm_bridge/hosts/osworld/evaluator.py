@@ -13,6 +13,7 @@ import shutil
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Protocol, Self
@@ -32,7 +33,7 @@ from vm_bridge.hosts.osworld.evaluator_settings import SETTINGS_FOLDER, Evaluato
 from vm_bridge.hosts.osworld.program_needs import FILES
 from vm_bridge.isolation.bubblewrap import MIB
 from vm_bridge.isolation.cgroups import ControlGroups, ResourceLimits
-from vm_bridge.isolation.isolated_program import IsolatedProgram, end_isolated, start_isolated
+from vm_bridge.isolation.isolated_program import IsolatedProgram, end_isolated, isolated_command, start_isolated
 from vm_bridge.isolation.start_errors import explain_start_failure
 from vm_bridge.isolation.users import user_free
 from vm_bridge.network import egress_proxy
@@ -165,6 +166,7 @@ class OSWorldEvaluator:
         folder = self._make_folder()
         asked |= {"file": file.given, "password": self._settings.password, "ways": _tunnel_ports()}
         asked |= {"services": self._settings.services_of(file)}
+        asked["arena"] = self._settings.arena
         if self._user is not None:  # only this run uses the user, so its processes can be counted
             asked["processes"] = RESOURCE_LIMITS.processes
         try:
@@ -202,7 +204,7 @@ class OSWorldEvaluator:
         """Everything it answered, and the end of the rest. It is ended with all it started."""
         groups = ControlGroups.create(folder.name, RESOURCE_LIMITS)
         try:
-            process = await start_isolated(self._program(folder, file), groups)
+            process = await start_isolated(partial(isolated_command, self._program(folder, file)), groups)
         except BaseException:
             groups.remove()
             raise
@@ -258,7 +260,7 @@ class OSWorldEvaluator:
             modules=(task_interface.__file__,),
             user=self._user,
             writable=WRITABLE,
-            environment=ENVIRONMENT,
+            environment={**ENVIRONMENT, "PYTHONPATH": FILES} if self._settings.arena else ENVIRONMENT,
             mounts=[
                 *("--ro-bind", str(folder / "ways"), TUNNELS),
                 *("--bind", str(folder / "cache"), program.CACHE),

@@ -1,4 +1,5 @@
-"""Sets a task file of OSWorld up, or judges it, with OSWorld's own package, by an interpreter that has it.
+"""Sets a task file of OSWorld or of WindowsAgentArena up, or judges it, with its own package, by an interpreter that
+has it.
 
 It runs behind walls (`evaluator.py`). It is asked one JSON object on its input and answers one on
 its output. The guest's ports are on its own loopback: each leads to a socket that the host gave it, and there is no
@@ -15,7 +16,9 @@ import socket
 import sys
 import threading
 import types
+import urllib.request
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
@@ -27,6 +30,7 @@ CACHE = "/home/user/cache"
 MEMORY_BYTES = 4 * 2**30
 """Of each process (bytes)."""
 MAX_FILE_BYTES = 2**30
+PROBE_SECONDS = 30.0
 RETRY_SECONDS = 1.0
 """Theirs waits five before it asks again for what is not there."""
 OPERATORS = ("roi_align", "roi_pool", "ps_roi_align", "ps_roi_pool", "deform_conv2d")
@@ -74,19 +78,61 @@ def handle_request(asked: dict[str, Any], told: FailureLogHandler) -> dict[str, 
         return list_package_names()
     for port, path in asked["ways"].items():
         open_tunnel(int(port), path)
-    environment = create_environment(asked)
+    environment = create_arena_environment() if asked["arena"] else create_environment(asked)
     logging.getLogger().addHandler(told)
     if "program" in asked["file"]:
         return dict(load_interface().run_program(asked, environment))
     task = {"instruction": "", **asked["file"], "id": "task"}
     environment._set_task_info(task)
     environment.setup_controller.reset_cache_dir(environment.cache_dir)
+    if asked["arena"]:
+        return run_arena_task(environment, asked)
     if asked["do"] == "set_up":
         if not environment.setup_controller.setup(environment.config, False):
             raise ConnectionError("the guest's server does not answer")
         return {}
     environment.action_history.append(asked["answer"])
     return {"score": float(environment.evaluate())}
+
+
+def run_arena_task(environment: Any, asked: dict[str, Any]) -> dict[str, Any]:
+    """Set up or judge with WindowsAgentArena's package.
+
+    It only logs that a guest does not answer, and scores 0 where a getter raises. Both end the run with an error here.
+    """
+    with urllib.request.urlopen(f"http://{LOOPBACK}:{SERVER}/platform", timeout=PROBE_SECONDS) as answer:
+        answer.read()
+    if asked["do"] == "set_up":
+        environment.setup_controller.setup(environment.config)
+        return {}
+    failures: list[Exception] = []
+    for kind in ("result_getter", "expected_getter"):
+        getters = getattr(environment, kind)
+        several = isinstance(getters, list)
+        noted = [note_failures(each, failures) for each in (getters if several else [getters])]
+        setattr(environment, kind, noted if several else noted[0])
+    environment.action_history.append(asked["answer"])
+    score = float(environment.evaluate())
+    if failures:
+        raise failures[0]
+    return {"score": score}
+
+
+def note_failures(getter: Callable[..., Any] | None, failures: list[Exception]) -> Callable[..., Any] | None:
+    """The getter, which also notes what it raises; a file that is not there is no failure."""
+    if getter is None:
+        return None
+
+    def noting(*arguments: Any) -> Any:
+        try:
+            return getter(*arguments)
+        except FileNotFoundError:
+            raise
+        except Exception as error:
+            failures.append(error)
+            raise
+
+    return noting
 
 
 class LazyModule(types.ModuleType):
@@ -174,6 +220,22 @@ def create_environment(asked: dict[str, Any]) -> Any:
                 screen_width=self.screen_width,
                 screen_height=self.screen_height,
             )
+
+    return Environment()
+
+
+def create_arena_environment() -> Any:
+    """WindowsAgentArena's, but for its beginning: it would control QEMU."""
+    from desktop_env.controllers.python import PythonController
+    from desktop_env.controllers.setup import SetupController
+    from desktop_env.envs.desktop_env import DesktopEnv
+
+    class Environment(DesktopEnv):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.vm_ip, self.remote_vm, self.cache_dir_base = LOOPBACK, True, CACHE
+            self.action_history: list[str] = []
+            self.controller = PythonController(vm_ip=LOOPBACK)
+            self.setup_controller = SetupController(vm_ip=LOOPBACK, cache_dir=CACHE)
 
     return Environment()
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from vm_bridge.drivers.osworld.task_files import Getter, Step, TaskFile
+from vm_bridge.drivers.osworld.task_files import SUPPORTED_NAMES, Getter, PackageNames, Step, TaskFile
+from vm_bridge.hosts.osworld.arena_package import read_package_names
 from vm_bridge.hosts.osworld.program_needs import (
     ASSETS_FOLDER,
     list_missing_of_program,
@@ -53,6 +54,15 @@ class EvaluatorSettings:
     """Variables of OSWorld 2.0: where its websites, its GitLab and its judging model are."""
     make_egress: EgressFactory = EgressProxy
     """Makes the way out of a run, by a name and the allowed hosts."""
+    arena: bool = False
+    """Whether `files` is the client folder of WindowsAgentArena, whose package sets its files up and judges them."""
+
+    @property
+    def names(self) -> PackageNames | None:
+        """What the package has of each kind; None where the client folder has no package."""
+        if not self.arena:
+            return SUPPORTED_NAMES
+        return None if self.files is None else read_package_names(self.files)
 
     @property
     def reads_pictures(self) -> bool:
@@ -83,6 +93,8 @@ def list_missing(file: TaskFile, settings: EvaluatorSettings) -> Iterator[str]:
     """What of a file cannot be done with these means, each by its name."""
     if not settings.python.exists():
         yield "OSWorld's package is not installed on this host (./pilothouse osworld installs it)"
+    if settings.names is None:
+        yield "the folder with WindowsAgentArena's client has no desktop_env (PILOTHOUSE_WINDOWS_ARENA_CLIENT)"
     allowed = AllowList.of(settings.hosts)
     if file.program is not None:
         yield from list_missing_of_program(

@@ -15,7 +15,7 @@ from protocol.trajectory.observations import Verdict
 from protocol.trajectory.tasks import Task
 from vm_bridge.drivers.osworld.actions import ACTION_KINDS, GuestActionExecutor
 from vm_bridge.drivers.osworld.guest_client import GuestClient, Screenshots
-from vm_bridge.drivers.osworld.task_files import TaskFile, parse_task_file
+from vm_bridge.drivers.osworld.task_files import ARENA_IMAGE, TaskFile, parse_task_file
 from vm_bridge.drivers.remote.driver import RemoteDriver, RemoteMachine, RemoteMachineSpec
 from vm_bridge.drivers.remote.errors import TransportError
 from vm_bridge.errors import MachineGone
@@ -45,6 +45,7 @@ class GuestSystem:
 
 LINUX = GuestSystem("Linux", "osworld", "an OSWorld guest")
 WINDOWS = GuestSystem("Windows", "osworld-windows", "an OSWorld guest of Windows")
+ARENA = GuestSystem("Windows", ARENA_IMAGE, "a guest of WindowsAgentArena")
 
 
 class GuestSandbox:
@@ -67,6 +68,7 @@ class GuestSandbox:
         self.address, self._kind = address, kind
         self.destroyed = self.released = False
         self.task_file: TaskFile | None = None
+        self._settings = settings
         self._putting_back = MachineReverter(address, revert)
         ports = GuestPorts.of(address)
         self.guest = GuestClient(ports.server_address)
@@ -106,7 +108,7 @@ class GuestSandbox:
         if fence is None:
             self._driver.end_lease()
             await self.evaluator.end()  # what the lease before still does must not meet the next one
-        file = parse_task_file(task)
+        file = parse_task_file(task, self._settings.names)
         if file is not None:
             self.evaluator.check_supported(file)
         async with self._changing:

@@ -28,7 +28,7 @@ from vm_bridge.hosts.lifecycle import OperationGroup
 from vm_bridge.hosts.phone import android_world_program as program
 from vm_bridge.isolation.bubblewrap import MIB
 from vm_bridge.isolation.cgroups import ControlGroups, ResourceLimits
-from vm_bridge.isolation.isolated_program import IsolatedProgram, end_isolated, start_isolated
+from vm_bridge.isolation.isolated_program import IsolatedProgram, end_isolated, isolated_command, start_isolated
 from vm_bridge.isolation.start_errors import explain_start_failure
 from vm_bridge.isolation.users import user_free
 from vm_bridge.machine import Capabilities
@@ -66,7 +66,7 @@ class AndroidWorldProgram:
     async def start(self) -> None:
         """Raises MachineGone where bubblewrap is missing."""
         self._groups = ControlGroups.create(f"android-world-{os.urandom(6).hex()}", RESOURCE_LIMITS)
-        self._process = await start_isolated(self._program(), self._groups, MAX_ANSWER_BYTES)
+        self._process = await start_isolated(self._command, self._groups, MAX_ANSWER_BYTES)
         self._reading = asyncio.create_task(self._keep_errors())
 
     async def ask(self, question: Mapping[str, Any], timeout: float = RUN_TIMEOUT_SECONDS) -> dict[str, Any]:
@@ -115,9 +115,9 @@ class AndroidWorldProgram:
             while line := await self._process.stderr.readline():
                 self._errors.append(line.decode("utf-8", "replace").strip()[:500])
 
-    def _program(self) -> IsolatedProgram:
+    def _command(self, seccomp: int) -> list[str]:
         gateway = [] if self._gateway is None else ["--ro-bind", str(self._gateway), GATEWAY]
-        return IsolatedProgram(
+        isolated = IsolatedProgram(
             python=self._python,
             venv=VENV,
             program=program.__file__,
@@ -126,6 +126,7 @@ class AndroidWorldProgram:
             environment=self._environment,
             mounts=[*gateway, "--chdir", HOME],
         )
+        return isolated_command(isolated, seccomp)
 
     @property
     def _environment(self) -> dict[str, str]:

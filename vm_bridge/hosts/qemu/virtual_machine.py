@@ -217,7 +217,7 @@ class VirtualMachine:
         ends = time.monotonic() + STATE_SECONDS
         while any(job["status"] != "concluded" for job in await self._ask("query-jobs")):
             if time.monotonic() > ends:
-                raise MachineGone("QEMU does not end what its earlier host asked for")
+                raise MachineGone("QEMU does not finish the command of its earlier host")
             await asyncio.sleep(SOCKET_POLL)
         for job in await self._ask("query-jobs"):
             await self._ask("job-dismiss", id=job["id"])

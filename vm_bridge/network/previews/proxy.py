@@ -117,7 +117,7 @@ class PreviewProxy:
         host = self._check_host(scope, machine_id)
         changes = scope["type"] == "websocket" or scope["method"] not in SAFE_METHODS
         if changes and urlsplit(headers.get("origin", f"//{host}")).netloc != host:
-            raise TicketRefused("a page of another origin asked for it")
+            raise TicketRefused("the request comes from a page of another origin")
         claim = await self._sessions.claim(headers.get("cookie", ""), machine_id)
         if port in FORBIDDEN_PORTS or not 0 < port < 65_536:
             raise ProxyError("port_forbidden", f"Port {port} cannot be shown.")

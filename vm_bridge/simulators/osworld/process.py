@@ -15,9 +15,14 @@ STOP_SECONDS = 60.0
 
 
 @contextmanager
-def simulated_guest(folder: Path) -> Iterator[str]:
-    """Its address, while the block runs. Raises MachineGone when it does not start."""
-    with subprocess.Popen((*PROGRAM, "serve", str(folder)), stdout=subprocess.PIPE, text=True) as process:
+def simulated_guest(folder: Path, system: str = "Linux") -> Iterator[str]:
+    """Its address, while the block runs. `system` is the operating system that it reports.
+
+    Raises MachineGone when it does not start.
+    """
+    with subprocess.Popen(
+        (*PROGRAM, "serve", str(folder), "--system", system), stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         try:
             address = process.stdout.readline().strip()

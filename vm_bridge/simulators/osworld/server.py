@@ -12,8 +12,10 @@ from vm_bridge.simulators.osworld.desktop import Desktop
 class SimulatorApi(GuestApi):
     """The calls of one simulated desktop."""
 
-    def __init__(self, desktop: Desktop) -> None:
+    def __init__(self, desktop: Desktop, system: str = "Linux") -> None:
+        """`system` is what the guest says that it is; it is Linux in any case."""
         super().__init__(desktop)
+        self.handlers["GET", "/platform"] = lambda call: text_reply(system)
         self._simulated, self._changing = desktop, threading.Lock()
         self.handlers["POST", "/simulator/revert"] = self.revert
 

@@ -102,4 +102,4 @@ async def read_page(session: Session) -> PageView:
     try:
         return PageView.model_validate(said)
     except ValidationError as error:
-        raise ScriptFailed(f"the page told of itself in another form: {error}") from error
+        raise ScriptFailed(f"the page's report has another form: {error}") from error

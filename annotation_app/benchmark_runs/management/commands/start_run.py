@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("user", help="the admin or researcher who starts it")
         parser.add_argument("benchmark", help="a suite, pool:NAME, or a file of tasks (JSON Lines, JSON)")
         parser.add_argument("--revision", nargs=2, metavar=("POLICY", "REVISION"), help="whose attempts")
-        parser.add_argument("--checkpoint", type=Path, help="a folder of weights, served and asked as that revision")
+        parser.add_argument("--checkpoint", type=Path, help="a folder of weights, served as that revision")
         parser.add_argument("--checkpoint-revision", help="what the checkpoint is called (as its folder)")
         parser.add_argument("--level", action="append", default=[], help="of a suite; may be given again, or all")
         parser.add_argument("--size", help="of a suite: its screen, as 640x480 (each task's own)")

@@ -21,7 +21,7 @@ class Command(BaseCommand):
         parser.add_argument("flywheel")
         parser.add_argument("--pool", required=True, help="whose trajectories are learned from (its name)")
         parser.add_argument(
-            "--recipe", type=Path, required=True, help="JSON; docs/guides/researcher/flywheel.md says what is in it"
+            "--recipe", type=Path, required=True, help="JSON; docs/guides/researcher/flywheel.md lists its keys"
         )
         parser.add_argument("--every-hours", type=int, help="how often the schedule starts a cycle (never)")
 

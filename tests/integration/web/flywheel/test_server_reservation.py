@@ -188,7 +188,7 @@ def test_a_reload_that_is_told_to_end_has_the_server_go_on(model: ReloadableMode
         finally:
             process.kill()
             model.has_read.set()
-    assert (process.returncode, told.strip()) == (1, "policy_error: told to end")
+    assert (process.returncode, told.strip()) == (1, "policy_error: stopped by a signal")
     assert not model.paused
 
 

@@ -183,5 +183,5 @@ async def test_an_expert_that_knows_no_way_on_says_so() -> None:
     over = seen.model_copy(update={"page": seen.page.model_copy(update={"done": True})})
     (offer,) = await ExpertPolicy(REF, nothing).propose(new_episode().task, (), over, **asked)  # type: ignore[arg-type]
     assert isinstance(offer.action, Finish)
-    with pytest.raises(PolicyError, match="could not be asked"):
+    with pytest.raises(PolicyError, match="could not be reached"):
         await ExpertPolicy(REF, gone).propose(new_episode().task, (), seen, **asked)  # type: ignore[arg-type]

@@ -175,12 +175,12 @@ async def test_a_failing_server_is_left_alone_then_tried_once() -> None:
 
     await fails("refused")
     await fails("refused")
-    await fails("asked again in 10 s")
+    await fails("next request follows in 10 s")
     assert len(server.asked) == 2
     now = 10.0
     await fails("refused")
     assert len(server.asked) == 3
-    await fails("asked again in 20 s")
+    await fails("next request follows in 20 s")
     now = 30.0
     server._answers = [Events(TWO)]
     await client.sample(REQUEST, ignore)

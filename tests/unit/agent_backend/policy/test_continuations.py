@@ -72,7 +72,7 @@ async def test_a_server_that_refuses_the_fields_is_not_asked_for_ten_minutes(cap
     with pytest.raises(ContinuationUnsupported):
         await support.watch(ask(policy))
     assert (policy.continues_text, support.available) == (False, False)
-    assert "tars 1 is not asked to continue thoughts for 10 minutes" in caplog.text
+    assert "tars 1 gets no requests to continue thoughts for 10 minutes" in caplog.text
     now = 600.0
     assert support.available
 

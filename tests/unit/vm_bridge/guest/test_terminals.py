@@ -14,8 +14,8 @@ import pytest
 
 import vm_bridge
 from vm_bridge.guest.common.actions import ActionFailed
+from vm_bridge.guest.common.terminals.screen import TerminalScreen, render_screen, screen_text
 from vm_bridge.guest.linux.helper_process import HelperProcess
-from vm_bridge.guest.linux.terminals.screen import TerminalScreen, render_screen, screen_text
 
 BOUND = 30.0
 

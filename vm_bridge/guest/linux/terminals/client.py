@@ -21,7 +21,7 @@ class TerminalClient:
 
     def interrupt(self) -> None:
         """Interrupt a running wait for rest."""
-        self._helper.notify("hurry")
+        self._helper.notify("interrupt")
 
     def text(self) -> str:
         """The text of the first terminal, or why it shows nothing. The first call starts it."""

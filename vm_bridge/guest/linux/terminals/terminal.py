@@ -1,4 +1,4 @@
-"""One interactive terminal: a shell on a pseudo-terminal, its raw output and its screen."""
+"""A shell on a pseudo-terminal."""
 
 import fcntl
 import os
@@ -12,20 +12,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-import pyte
-
 from vm_bridge.guest.common.actions import ActionFailed
+from vm_bridge.guest.common.terminals.terminal import Terminal
 from vm_bridge.guest.linux.terminals.completion import folder_of
-from vm_bridge.guest.linux.terminals.screen import TerminalScreen, render_screen, screen_text
 
 SHELL = ("env", "--default-signal", "setsid", "--ctty", "bash")
 """Resets signals: a platform started in the background ignores some, Ctrl-C first of all, but its terminals must not.
 """
-COLUMNS, ROWS = 100, 30
-OUTPUT_BUFFER_BYTES = 256 * 1024
-"""Output kept for viewers (bytes). A viewer further behind gets the current screen."""
-MAX_OBSERVATION = 4_000
-"""Maximum text of an observation (characters): a screen, and some scrollback."""
 CHUNK = 16 * 1024
 CLOSE_SECONDS = 2.0
 """Time for a shell to end its programs before it is killed."""
@@ -33,24 +26,14 @@ WRITE_SECONDS = 5.0
 """Maximum time that a program may leave input unread."""
 
 
-class Terminal:
-    """Starts its shell on construction. `changed` is notified on every output, and must be held to read."""
+class PosixTerminal(Terminal):
+    """Starts its shell on construction."""
 
     def __init__(self, name: str, changed: threading.Condition, shell: Sequence[str] = SHELL) -> None:
-        self.name = name
+        super().__init__(name, changed)
         self._prompt_known = tuple(shell) == SHELL
-        columns, rows = COLUMNS, ROWS
-        self._changed = changed
-        self._screen = TerminalScreen(columns, rows)
-        self._stream = pyte.ByteStream(self._screen)
-        self._output = bytearray()
-        self.end = 0
-        """Total output so far (bytes); also grows on a resize."""
-        self.last_output_at = time.monotonic()
-        self.status: int | None = None
-        """The shell's exit status once it has ended."""
         self._master, slave = os.openpty()
-        self._set_size(columns, rows)
+        self._set_size(self.columns, self.rows)
         environment = {**os.environ, "TERM": "xterm-256color"}
         try:
             self._shell = subprocess.Popen(
@@ -62,14 +45,6 @@ class Terminal:
         finally:
             os.close(slave)
         threading.Thread(target=self._read, daemon=True).start()
-
-    @property
-    def columns(self) -> int:
-        return self._screen.columns
-
-    @property
-    def rows(self) -> int:
-        return self._screen.lines
 
     @property
     def idle(self) -> bool:
@@ -103,29 +78,6 @@ class Terminal:
             except OSError as error:
                 raise ActionFailed("ended", f"the shell of the terminal {self.name} has ended") from error
 
-    def text(self) -> str:
-        """The screen's text, with as much scrollback as fits."""
-        with self._changed:
-            text = screen_text(self._screen, most=MAX_OBSERVATION)
-            return text if self.status is None else f"{text}\n[the shell ended with status {self.status}]"
-
-    def since(self, offset: int | None) -> tuple[bytes, int]:
-        """The output after an offset, and its end offset; the whole screen if that output is no longer stored.
-
-        `changed` must be held.
-        """
-        missed = None if offset is None else self.end - offset
-        if missed is None or not 0 <= missed <= len(self._output):
-            return render_screen(self._screen), self.end
-        return bytes(self._output[len(self._output) - missed :]), self.end
-
-    def resize(self, columns: int, rows: int) -> None:
-        """Resize it."""
-        with self._changed:
-            self._set_size(columns, rows)
-            self._screen.resize(rows, columns)
-            self._note(b"", always=True)
-
     def close(self) -> None:
         """End the shell and what it runs."""
         with suppress(ProcessLookupError):
@@ -144,20 +96,5 @@ class Terminal:
         os.set_blocking(self._master, True)
         with suppress(OSError):
             while data := os.read(self._master, CHUNK):
-                with self._changed:
-                    self._stream.feed(data)
-                    self._note(data)
-        status = self._shell.wait()
-        with self._changed:
-            self.status = status
-            self._note(b"", always=True)
-
-    def _note(self, data: bytes, *, always: bool = False) -> None:
-        if always:  # viewers must redraw even without output
-            self._output.clear()
-            self.end += 1
-        self._output += data
-        self.end += len(data)
-        del self._output[: max(0, len(self._output) - OUTPUT_BUFFER_BYTES)]
-        self.last_output_at = time.monotonic()
-        self._changed.notify_all()
+                self._feed(data)
+        self._ended(self._shell.wait())

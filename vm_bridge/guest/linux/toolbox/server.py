@@ -12,24 +12,18 @@ from typing import Any
 
 from vm_bridge.guest.common import wire
 from vm_bridge.guest.common.actions import ActionFailed
+from vm_bridge.guest.common.toolbox.calls import toolbox_calls
+from vm_bridge.guest.common.toolbox.jupyter_kernel import JupyterKernel
+from vm_bridge.guest.common.toolbox.mcp_servers import McpServers
 from vm_bridge.guest.linux.helper_process import failure_message
-from vm_bridge.guest.linux.toolbox.jupyter_kernel import JupyterKernel
-from vm_bridge.guest.linux.toolbox.mcp_servers import McpServers
 
 Message = dict[str, Any]
-Calls = dict[str, Callable[[Message], Awaitable[Message]]]
 
 
 async def serve_calls(link: socket.socket) -> None:
     """Do calls beside each other until the guest's end closes."""
     kernel, servers = JupyterKernel(), McpServers()
-    calls: Calls = {
-        "run_code": kernel.run,
-        "interrupt": kernel.interrupt,
-        "configure": servers.configure,
-        "tools": servers.tools,
-        "call_tool": servers.call,
-    }
+    calls = toolbox_calls(kernel, servers)
     link.setblocking(False)
     reader, writer = await asyncio.open_unix_connection(sock=link, limit=wire.MAX_FRAME)
     running = set[asyncio.Task[None]]()

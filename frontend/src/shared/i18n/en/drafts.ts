@@ -107,7 +107,7 @@ export const draftMessages = {
   "drafts.reason": "Reason",
   "drafts.reason.unclear": "Unclear",
   "drafts.reason.unverifiable": "Cannot be checked",
-  "drafts.reason.unrealistic": "Nobody would want this",
+  "drafts.reason.unrealistic": "Unrealistic",
   "drafts.reason.duplicate": "Said already",
   "drafts.reopen": "Wait again",
   "drafts.reopen_one": "Let wait again: {text}",

@@ -134,8 +134,8 @@ export const policyMessages = {
     other: "About {percent} of the episodes ask it, always the same ones. That holds for {count} open episodes too, at their next decision point.",
   },
   "policies.change.nobody.effect": {
-    one: "Nobody proposes any more, in {count} open episode neither: its annotator does every step.",
-    other: "Nobody proposes any more, in {count} open episodes neither: their annotators do every step.",
+    one: "No policy proposes any more, also not in {count} open episode: its annotator does every step.",
+    other: "No policy proposes any more, also not in {count} open episodes: their annotators do every step.",
   },
   "policies.change.end_trial.effect": "The trial ends; its episodes go over to the active revision.",
   "policies.change.server": "Its server does not work now: episodes that ask it get no proposals.",

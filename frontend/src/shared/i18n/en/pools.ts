@@ -210,7 +210,7 @@ export const poolMessages = {
   "pools.secrets.keep": "Keep",
   "pools.secrets.forget": "Forget",
   "pools.secrets.replace": "Save",
-  "pools.secrets.forget.ask": "Nobody can be shown the value, so it cannot be brought back: acts that type secret:{name} fail until it is set again.",
+  "pools.secrets.forget.ask": "The value cannot be shown or brought back: acts that type secret:{name} fail until it is set again.",
   "pools.secrets.kinds": "Acts that may use it",
   "pools.secrets.hosts": "Hosts",
   "pools.secrets.hosts.help": "Host of the page, such as shop.example.org or *.example.org. Empty: any page. Machines without a browser know no host.",

@@ -10,7 +10,7 @@ export const probeMessages = {
     other: "{count} of the first {all} replies name points off the screen or in another space. Probe it.",
   },
   "probes.help":
-    "Asks the model to click 50 bundled targets at three screen sizes, and finds out what its server can do. Nobody else notices.",
+    "Asks the model to click 50 bundled targets at three screen sizes, and finds out what its server can do. It disturbs no one.",
   "probes.screens": "Screens",
   "probes.screens.desktop": "Desktops and phones",
   "probes.screens.small": "Small pages, as the bundled policy knows them",

@@ -12,7 +12,7 @@ export const webhookMessages = {
   "notices.import.failed": "Your import failed",
   "notices.review.returned": "A reviewer sent your work back",
   "notices.review.rejected": "A reviewer rejected your work",
-  "notices.help.requested": "Somebody asks for help with a task",
+  "notices.help.requested": "An annotator asks for help with a task",
   "notices.help.note": "A supervisor wrote a note on your task",
   "notices.task.lost": "A task of yours went back to its pool",
   "notices.machine.taken": "The machine of an episode of yours was taken back",

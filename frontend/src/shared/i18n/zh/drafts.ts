@@ -107,7 +107,7 @@ export const draftMessages = {
   "drafts.reason": "理由",
   "drafts.reason.unclear": "不清楚",
   "drafts.reason.unverifiable": "无法核查",
-  "drafts.reason.unrealistic": "没有人会想做",
+  "drafts.reason.unrealistic": "不真实",
   "drafts.reason.duplicate": "已有同样的",
   "drafts.reopen": "重新待定",
   "drafts.reopen_one": "重新待定：{text}",

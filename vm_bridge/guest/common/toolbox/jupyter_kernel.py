@@ -1,6 +1,7 @@
 """The Jupyter kernel that runs code and keeps its state from one run to the next."""
 
 import asyncio
+import os
 import re
 import tempfile
 import time
@@ -99,8 +100,10 @@ class JupyterKernel:
             return
         await self.close()
         folder = Path(tempfile.mkdtemp(prefix="kernel-"))
-        # Sockets in a private folder: ports of the loopback could be reached by every program of the sandbox.
-        manager = AsyncKernelManager(transport="ipc", ip=str(folder / "socket"))
+        # Sockets in a private folder: ports of the loopback could be reached by every program of the sandbox. Windows
+        # has only ports; what comes there is signed with a key of the connection file.
+        place = {} if os.name == "nt" else {"transport": "ipc", "ip": str(folder / "socket")}
+        manager = AsyncKernelManager(**place)
         manager.connection_file = str(folder / "connection.json")
         await manager.start_kernel(cwd=str(Path.home()))
         client = manager.client()

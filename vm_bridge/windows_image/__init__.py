@@ -1,0 +1,1 @@
+"""Makes a disk with Windows and our agent from an installation medium, without anybody at the screen."""
