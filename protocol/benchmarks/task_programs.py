@@ -2,7 +2,8 @@
 
 A task is a Python file with one class: its attributes say what the task is, its `setup(setup_controller, use_proxy)`
 makes the start state, and its `evaluate(env)` returns a score or a dict with one. Sources: the report of OSWorld 2.0
-(arXiv 2606.29537) and public descriptions of its loader; its tasks are not part of this project.
+(arXiv 2606.29537), public descriptions of its loader, and one of its task files that lay in public code, read for the
+names it calls. Its tasks are not part of this project.
 """
 
 import ast
