@@ -33,6 +33,7 @@ from benchmarks.parts.published.adapters import (
 )
 from benchmarks.parts.published.grader_replies import GRADER_REPLIES, grader_replies_right, reference_reading_right
 from benchmarks.parts.published.phones import android_world
+from benchmarks.parts.published.program_tasks import osworld_programs
 from benchmarks.parts.published.roles import RuleOfFour
 from benchmarks.parts.published.sealed_attempts import sealed_texts_found
 from benchmarks.parts.windows.contract import windows_contract
@@ -93,9 +94,10 @@ async def application_figures(scratch: Path, tasks: Path | None) -> dict[str, An
 
 
 def osworld_adapter() -> Sequence[Adapter]:
-    """The one that needs OSWorld's package, which is installed for it; none where that fails."""
+    """Those that need OSWorld's package, which is installed for them; none where that fails."""
     try:
-        return (partial(osworld, python=ensure_osworld(Console())),)
+        python = ensure_osworld(Console())
+        return (partial(osworld, python=python), partial(osworld_programs, python=python))
     except OperationsError as error:
         print_progress(f"osworld is left out: {error}")
         return ()

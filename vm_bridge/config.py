@@ -149,6 +149,8 @@ class Config(FrozenModel):
     """Password of the guests' user, for task files that need it."""
     osworld_files: Path | None = None
     """Folder with accounts (`evaluation_examples/settings`) and files that task files refer to."""
+    osworld_services: Path | None = None
+    """File of `NAME=value` lines with the websites, the GitLab and the judging model of OSWorld 2.0's tasks."""
     osworld_windows: GuestAddresses = ()
     """Addresses of the same server in Windows guests; each is one machine of the image `osworld-windows`."""
     osworld_windows_revert: Annotated[tuple[str, ...], BeforeValidator(_split_command)] = ()

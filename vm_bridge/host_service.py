@@ -24,6 +24,7 @@ from vm_bridge.hosts.kubernetes.pod_spec import PodSettings
 from vm_bridge.hosts.local.host import LocalHost
 from vm_bridge.hosts.osworld.evaluator_settings import EvaluatorSettings
 from vm_bridge.hosts.osworld.host import ARENA, WINDOWS, GuestHost
+from vm_bridge.hosts.osworld.program_needs import read_services
 from vm_bridge.hosts.phone.devices import DeviceHost
 from vm_bridge.hosts.phone.simulated import PhoneHost
 from vm_bridge.hosts.qemu.host import QemuHost
@@ -223,4 +224,11 @@ def _pod_host(config: Config, make_egress: EgressFactory) -> KubernetesHost:
 
 
 def _evaluator_settings(config: Config) -> EvaluatorSettings:
-    return EvaluatorSettings(config.osworld_python, config.osworld_hosts, config.osworld_password, config.osworld_files)
+    return EvaluatorSettings(
+        config.osworld_python,
+        config.osworld_hosts,
+        config.osworld_password,
+        config.osworld_files,
+        read_services(config.osworld_services),
+        partial(EgressProxy, public=is_reachable(config.lab_networks)),
+    )

@@ -20,6 +20,7 @@ from protocol.benchmarks.forms import (
 from protocol.benchmarks.phone_tasks import is_phone_task, phone_task, phone_task_id
 from protocol.benchmarks.questions import is_question, question_task
 from protocol.benchmarks.repositories import is_repository_task, repository_task
+from protocol.benchmarks.task_programs import PROGRAM_SUFFIX
 from protocol.benchmarks.web_tasks import is_web_task, website_task
 from protocol.harbor.folder_files import MANIFEST_NAME, FolderFiles, read_folder
 from protocol.harbor.task_folders import HARBOR
@@ -27,7 +28,11 @@ from protocol.spreadsheets import TableFault, csv_cells, workbook_cells
 from protocol.trajectory.tasks import Task
 
 TABLES = (".csv", ".xlsx")
-ROW_FILES = (*TABLES, ".json", ".jsonl", ".ndjson")
+ROW_FILES = (*TABLES, ".json", ".jsonl", ".ndjson", PROGRAM_SUFFIX)
+SINGLE_FILES = (".json", PROGRAM_SUFFIX)
+"""Of these a folder may have many."""
+PROGRAM_SIGN = b"def evaluate("
+"""What a program has that is a task of OSWorld 2.0."""
 ENVIRONMENTS_FOLDER = "environments"
 """Replaces the published image of a repository task: `environments/ID/Dockerfile` and the files it copies."""
 SIDE_FOLDERS = (ENVIRONMENTS_FOLDER, ORACLES_FOLDER)
@@ -100,13 +105,17 @@ def find_row_files(folder: Path) -> tuple[Path, ...]:
     """
     if (folder / MANIFEST_NAME).exists() or any(folder.glob(f"*/{MANIFEST_NAME}")):
         return ()
-    found = sorted(path for path in folder.iterdir() if path.suffix in ROW_FILES and path.is_file())
-    if len(found) > 1 and any(path.suffix != ".json" for path in found):
+    found = sorted(path for path in folder.iterdir() if path.suffix in ROW_FILES and _may_hold_tasks(path))
+    if len(found) > 1 and any(path.suffix not in SINGLE_FILES for path in found):
         raise FormError(f"there are {len(found)} files of tasks in it: {', '.join(path.name for path in found[:5])}")
     if found:
         return tuple(found)
     below = (path for path in folder.glob("*/*.json") if path.parent.name not in SIDE_FOLDERS and path.is_file())
     return tuple(sorted(below))
+
+
+def _may_hold_tasks(path: Path) -> bool:
+    return path.is_file() and (path.suffix != PROGRAM_SUFFIX or PROGRAM_SIGN in path.read_bytes())
 
 
 def table_rows(data: bytes, suffix: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -17,6 +17,7 @@ from agent_backend.rollout.benchmark_files import TABLES, BenchmarkReader, find_
 from agent_backend.rollout.plan import RolloutPlan
 from agent_backend.rollout.pool_tasks import is_pool, read_pool
 from protocol.benchmarks.forms import FormError
+from protocol.benchmarks.task_programs import PROGRAM_SUFFIX, program_task, read_task_program
 from protocol.harbor.dockerfile import CONTAINER_IMAGE
 from protocol.harbor.errors import FolderError
 from protocol.harbor.task_folders import read_task_archive, read_task_folders
@@ -234,6 +235,9 @@ def _numbered(path: Path) -> Iterator[tuple[int, str, Any]]:
 def _values(path: Path) -> Iterator[tuple[str, Any]]:
     """The JSON values of a file, each with its place: the line, or the place in a list."""
     data = _read_bytes(path)
+    if path.suffix == PROGRAM_SUFFIX:
+        yield "the program", data.decode("utf-8", "replace")
+        return
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     if path.suffix in (".jsonl", ".ndjson"):
         places = ((f"line {number}", line) for number, line in enumerate(lines, 1) if line.strip())
@@ -253,6 +257,8 @@ def _parsed(path: Path, data: bytes, place: str) -> Any:
 
 def _task_of(path: Path, place: str, value: Any, number: int, reader: BenchmarkReader) -> Task:
     """A task of ours, of a benchmark, or of OSWorld's form, whose start state and evaluator are kept with it."""
+    if path.suffix == PROGRAM_SUFFIX:
+        return _program(path, value, reader)
     if isinstance(value, dict):
         try:
             found = reader.task(value, number)
@@ -270,6 +276,18 @@ def _task_of(path: Path, place: str, value: Any, number: int, reader: BenchmarkR
         first = error.errors(include_input=False, include_url=False)[0]
         reason = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
         raise InvalidSource(f"{path}, {place}: {reason}") from None
+
+
+def _program(path: Path, source: str, reader: BenchmarkReader) -> Task:
+    """A task program of OSWorld 2.0. Raises InvalidSource."""
+    try:
+        read = read_task_program(source)
+        task = None if read is None else program_task(source, path.stem, reader.task_file_parameters(read.id))
+    except FormError as error:
+        raise InvalidSource(f"{path}: {error}", error.code) from None
+    if task is None:
+        raise InvalidSource(f"{path}: it has no class with an id and an evaluate()")
+    return task
 
 
 def _task_file_parameters(path: Path, place: str, value: dict[str, Any], reader: BenchmarkReader) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def bubblewrap_command(config: SandboxConfig, arguments: Sequence[str]) -> list[
     """The whole command line; the guest is told `arguments`."""
     return [
         *_join_groups(config.groups),
-        *_switch_user(config.user),
+        *switch_user(config.user),
         *_namespaces(config.info),
         *(() if config.seccomp is None else ("--seccomp", str(config.seccomp))),
         *_file_system(config),
@@ -91,7 +91,8 @@ def _join_groups(groups: tuple[Path, ...]) -> list[str]:
     return ["/bin/sh", "-c", JOIN_GROUPS_SCRIPT, "keep", " ".join(map(str, groups))]
 
 
-def _switch_user(user: int | None) -> list[str]:
+def switch_user(user: int | None) -> list[str]:
+    """The words before a command line that make it run as a user of the host; none for the present user."""
     if user is None:
         return []
     return ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all"]
@@ -107,11 +108,17 @@ def _namespaces(info: int) -> list[str]:
     ]
 
 
-def _file_system(config: SandboxConfig) -> list[str]:
-    options = ["--ro-bind", "/usr", "/usr", "--tmpfs", "/usr/local"]
+def system_folders(*more: str) -> list[str]:
+    """Options for the system's programs, read-only, with its links, processes and devices; `more` covers parts of
+    them."""
+    options = ["--ro-bind", "/usr", "/usr", *more]
     for name in ("bin", "sbin", "lib", "lib64"):
         options += ["--symlink", f"usr/{name}", f"/{name}"]
-    options += ["--proc", "/proc", "--dev", "/dev"]
+    return [*options, "--proc", "/proc", "--dev", "/dev"]
+
+
+def _file_system(config: SandboxConfig) -> list[str]:
+    options = system_folders("--tmpfs", "/usr/local")
     for path, size in WRITABLE.items():
         options += ["--perms", "1777" if path != HOME else "0700", "--size", str(size), "--tmpfs", path]
     for host_path in HOST_FOLDERS:

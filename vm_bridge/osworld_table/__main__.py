@@ -7,6 +7,7 @@ from pathlib import Path
 
 from vm_bridge.errors import NoMachine
 from vm_bridge.hosts.osworld.evaluator_settings import EvaluatorSettings
+from vm_bridge.hosts.osworld.program_needs import read_services
 from vm_bridge.osworld_table.attempts import TableRow
 from vm_bridge.osworld_table.local_run import run_tasks
 from vm_bridge.osworld_table.report import write_table
@@ -28,6 +29,7 @@ def main(words: list[str]) -> int:
     parser.add_argument(
         "--python", type=Path, default=EvaluatorSettings.python, help="the interpreter with the package"
     )
+    parser.add_argument("--services", type=Path, help="NAME=value lines: websites and judging model of OSWorld 2.0")
     given = parser.parse_args(words)
     tasks = read_task_folder(given.tasks)
     if not tasks:
@@ -35,7 +37,8 @@ def main(words: list[str]) -> int:
         return 1
     files = given.files or given.tasks / FILES_FOLDER
     hosts = tuple(host.strip() for host in given.hosts.split(",") if host.strip())
-    settings = EvaluatorSettings(given.python, hosts, given.password, files if files.is_dir() else None)
+    services = read_services(given.services)
+    settings = EvaluatorSettings(given.python, hosts, given.password, files if files.is_dir() else None, services)
     try:
         rows = asyncio.run(run_tasks(tasks, settings, _tell))
     except NoMachine as error:

@@ -23,6 +23,8 @@ MAX_REASON = 500
 Outcome = Literal[
     "holds",
     "application_missing",
+    "judge_needed",
+    "services_needed",
     "unsupported",
     "set_up_failed",
     "unjudged",
@@ -31,6 +33,10 @@ Outcome = Literal[
     "oracle_fails",
 ]
 """Status of a task: it is valid if its set-up passes, doing nothing scores 0 and its solution scores 1."""
+
+
+REFUSALS = ("application_missing", "judge_needed", "services_needed")
+"""Codes of refusals that are outcomes of their own."""
 
 
 class TableRow(FrozenModel):
@@ -78,8 +84,8 @@ async def _try_task(sandbox: Sandbox, found: FoundTask, task: Task) -> tuple[Tab
         async with asyncio.timeout(ATTEMPT_SECONDS):
             await trial.run(task)
     except UnsupportedTask as error:
-        missing = str(error).startswith("application_missing")
-        trial.note(outcome="application_missing" if missing else "unsupported", reason=str(error))
+        code = str(error).partition(":")[0]
+        trial.note(outcome=code if code in REFUSALS else "unsupported", reason=str(error))
     except VerifierFailed as error:
         trial.note(outcome="unjudged", reason=str(error)[:MAX_REASON])
     except (BridgeError, TimeoutError) as error:
@@ -114,7 +120,7 @@ class _Trial:
             self.note(outcome="no_oracle", reason="no solution is recorded")
             return
         self.note(outcome="oracle_fails", oracle_source="published" if infeasible else "recorded")
-        if file.evaluator.before:  # judging changed the desktop
+        if file.evaluator.before or file.program is not None:  # judging changed the desktop
             await self._machine.prepare(task)
         failed = await _play(self._machine, acts)
         score = (await self._machine.evaluate(answer=INFEASIBLE_ANSWER if infeasible else "")).score

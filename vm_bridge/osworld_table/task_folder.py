@@ -9,12 +9,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from protocol.benchmarks.forms import ORACLE, ORACLES_FOLDER, FormError, parse_oracle
+from protocol.benchmarks.task_programs import PROGRAM_SUFFIX, program_task, read_task_program
 from protocol.trajectory.tasks import Task
 
 SIDE_FOLDERS = (ORACLES_FOLDER, "files", "settings")
 """Folders beside the task files that hold none."""
-OWN_EVALUATE = "def evaluate("
-"""A task of OSWorld 2.0 is a program with a function of this name in place of an `evaluator` object."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +35,8 @@ def read_task_folder(folder: Path) -> tuple[FoundTask, ...]:
 
 def _read_file(folder: Path, path: Path) -> Iterator[FoundTask]:
     name = path.stem
-    if path.suffix == ".py":
-        if OWN_EVALUATE in path.read_text("utf-8", "replace"):
-            yield FoundTask(name, problem="form_unsupported: an evaluate() of its own, the form of OSWorld 2.0")
+    if path.suffix == PROGRAM_SUFFIX:
+        yield from _read_program(folder, path)
         return
     try:
         value = json.loads(path.read_bytes())
@@ -51,6 +49,22 @@ def _read_file(folder: Path, path: Path) -> Iterator[FoundTask]:
         yield FoundTask(str(value["id"]), problem="form_unsupported: it has no evaluator object")
         return
     yield _read_task(folder, value)
+
+
+def _read_program(folder: Path, path: Path) -> Iterator[FoundTask]:
+    """A task program of OSWorld 2.0; nothing for other programs."""
+    source = path.read_text("utf-8", "replace")
+    try:
+        program = read_task_program(source)
+        if program is None:
+            return
+        recorded = folder / ORACLES_FOLDER / f"{Path(program.id).name}.jsonl"
+        oracle = {ORACLE: parse_oracle(recorded.read_bytes())} if recorded.is_file() else {}
+        task = program_task(source, path.stem, oracle)
+    except FormError as error:
+        yield FoundTask(path.stem, problem=str(error))
+    else:
+        yield FoundTask(program.id, program.applications, task)
 
 
 def _read_task(folder: Path, value: dict[str, Any]) -> FoundTask:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.parts.applications.own_tasks import FILES_FOLDER, write_tasks
+from benchmarks.parts.applications.program_tasks import write_programs
 from benchmarks.parts.applications.task_list import OWN_TASKS
 from benchmarks.parts.figures import floor_share, percentile, print_progress
 from vm_bridge.drivers.osworld.task_files import APPLICATIONS_IMAGE
@@ -30,6 +31,11 @@ async def measure_applications(scratch: Path, python: Path, tasks: Path | None) 
     figures = await measure_desktop(scratch / "desktop", python)
     rows = await table_of(python, own)
     figures |= own_figures(rows)
+    programs = await table_of(python, write_programs(scratch / "programs"))
+    figures |= {
+        "osworld_program_tasks": len(programs),
+        "osworld_program_tasks_holding": sum(row.outcome == "holds" for row in programs),
+    }
     wanted = rows if tasks is None else await table_of(python, tasks)
     return {**figures, "osworld_table": dict(Counter(row.outcome for row in wanted))}
 

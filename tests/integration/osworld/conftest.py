@@ -6,6 +6,7 @@ import subprocess
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -14,8 +15,8 @@ import pytest_asyncio
 
 from tests.integration.osworld.evaluator_settings import means_ensured
 from tests.integration.osworld.task_files import ACCOUNT, MAKING, PASSWORD, Web
-from vm_bridge.hosts.osworld.evaluator import OSWorldEvaluator
 from vm_bridge.hosts.osworld.host import GuestHost, GuestSandbox
+from vm_bridge.network.egress_proxy import EgressProxy
 from vm_bridge.simulators.osworld.process import REVERT, simulated_guest
 
 
@@ -56,17 +57,14 @@ def files() -> Iterator[Path]:
 
 
 @pytest_asyncio.fixture
-async def guest(
-    address: str, web: Web, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[GuestSandbox]:
+async def guest(address: str, web: Web, files: Path, tmp_path: Path) -> AsyncIterator[GuestSandbox]:
     """Its files come from a host that is taken to be out in the public network."""
 
     async def resolved(host: str, port: int) -> tuple[str, ...]:
         return ("127.0.0.1",)
 
-    monkeypatch.setattr(OSWorldEvaluator, "resolver", staticmethod(resolved))
-    monkeypatch.setattr(OSWorldEvaluator, "public", staticmethod(lambda address: True))
-    settings = means_ensured(hosts=(web.host,), password=PASSWORD, files=files)
+    make_egress = partial(EgressProxy, resolver=resolved, public=lambda address: True)
+    settings = means_ensured(hosts=(web.host,), password=PASSWORD, files=files, make_egress=make_egress)
     host = GuestHost(tmp_path, [address], REVERT, settings=settings)
     sandbox = await host.create("osworld")
     assert isinstance(sandbox, GuestSandbox)

@@ -12,9 +12,9 @@ from tests.integration.osworld.task_files import ACCOUNT, NEEDS_CHROMIUM, Web, b
 from tests.waiting import eventually
 from vm_bridge.errors import MachineGone, UnsupportedTask, VerifierFailed
 from vm_bridge.hosts.osworld import disk_quota, evaluator
-from vm_bridge.hosts.osworld.evaluator import FILES
 from vm_bridge.hosts.osworld.evaluator_program import CACHE
 from vm_bridge.hosts.osworld.host import GuestSandbox
+from vm_bridge.hosts.osworld.program_needs import FILES
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("Xtigervnc") is None, reason="needs Xtigervnc"),

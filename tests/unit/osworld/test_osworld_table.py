@@ -25,6 +25,7 @@ EVALUATOR = {
     "result": {"type": "vm_command_line", "command": ["cat", "x"]},
     "expected": {"type": "rule", "rules": {"expected": "1"}},
 }
+SEVEN = "class Seven:\n    id = 'seven'\n    instruction = 'Do.'\n    def evaluate(self, env): return 1\n"
 ACT = {"kind": "type_text", "text": "1"}
 
 
@@ -51,19 +52,23 @@ def test_a_folder_is_read_with_its_solutions_and_says_what_is_no_task_file(tmp_p
             "four.json": "{",
             "five.json": task_file("five"),
             "oracles/five.jsonl": '{"kind": "fly"}',
-            "six.py": "def evaluate(env):\n    return 1\n",
+            "six.py": "class Six:\n    id = 'six'\n    instruction = words()\n    def evaluate(self, env): return 1\n",
+            "seven.py": SEVEN,
+            "oracles/seven.jsonl": json.dumps(ACT),
             "helper.py": "X = 1\n",
             "files/data.json": {"id": "data", "instruction": "x"},
         },
     )
     found = {each.name: each for each in read_task_folder(folder)}
-    assert found.keys() == {"one", "two", "three", "four", "five", "six"}
+    assert found.keys() == {"one", "two", "three", "four", "five", "six", "seven"}
     assert found["one"].task is not None
     assert oracle_actions(found["one"].task) == (TypeText(text="1"),)
     assert found["two"].task is not None
     assert "oracle" not in found["two"].task.parameters
     assert found["three"].problem == "form_unsupported: it has no evaluator object"
-    assert "form of OSWorld 2.0" in found["six"].problem
+    assert found["six"].problem.startswith("form_unsupported: its instruction is computed")
+    assert found["seven"].task is not None
+    assert oracle_actions(found["seven"].task) == (TypeText(text="1"),)
     assert "no JSON" in found["four"].problem
     assert "recorded solution" in found["five"].problem
 

@@ -44,7 +44,7 @@ def test_programs_do_without_the_command_line_of_httpx() -> None:
 
 
 BRIDGE = """
-INSIDE = ("__main__", "evaluator_program", "task_terminals")  # programs that are started apart
+INSIDE = ("__main__", "evaluator_program", "task_interface")  # programs that are started apart
 import importlib, pkgutil, sys
 import vm_bridge.__main__, vm_bridge.hosts, vm_bridge.streams
 for package in (vm_bridge.hosts, vm_bridge.streams):

@@ -1,14 +1,18 @@
-"""OSWorld's task files: the guest operations before and after an episode, in the terms of its package."""
+"""OSWorld's task files: the guest operations before and after an episode, in the terms of its package.
+
+A file of OSWorld 2.0 is a program instead, which does both itself.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from protocol.base import FrozenModel
-from protocol.benchmarks.forms import BENCHMARK
+from protocol.benchmarks.forms import BENCHMARK, FormError
+from protocol.benchmarks.task_programs import OSWORLD, TaskProgram, read_task_program
 from protocol.trajectory.tasks import Task
 from vm_bridge.errors import UnsupportedTask
 
@@ -31,6 +35,11 @@ SUPPORTED_NAMES: PackageNames = {
 """Those of OSWorld's package."""
 UNSUPPORTED_STEPS = frozenset({"act", "replay", "tidy_desktop"})
 """Steps that the package names but does not implement."""
+UNSUPPORTED_NEEDS: Mapping[str, str] = {
+    "phases": "form_unsupported: a task of several phases, each with an instruction of its own",
+    "user": "user_needed: its agent asks a simulated user, which machines here do not have",
+}
+"""What task programs may need and no machine has, and how it is told."""
 INFEASIBLE = "infeasible"
 MAX_REPORTED_NAMES = 20
 
@@ -60,18 +69,26 @@ class MetricCheck(FrozenModel):
 class Evaluator(FrozenModel):
     """How a file evaluates the final state."""
 
-    checks: tuple[MetricCheck, ...] = Field(min_length=1)
+    checks: tuple[MetricCheck, ...]
     conj: Literal["and", "or"] = "and"
     before: tuple[Step, ...] = ()
     """Operations in the guest before the evaluation."""
 
 
 class TaskFile(FrozenModel):
-    """A start state and an evaluator. `given` is the original file for the package."""
+    """A start state and an evaluator, or a program that is both. `given` is the original file for the package."""
 
     config: tuple[Step, ...] = ()
     evaluator: Evaluator
+    program: TaskProgram | None = None
     given: dict[str, Any]
+
+    @property
+    def judge(self) -> str:
+        """What judges: the metrics, or the program's name."""
+        if self.program is not None:
+            return str(self.given.get("name") or self.program.id)
+        return ", ".join(each.func for each in self.evaluator.checks)
 
     @property
     def parts(self) -> tuple["Step | Getter", ...]:
@@ -95,7 +112,7 @@ _STEPS: TypeAdapter[tuple[Step, ...]] = TypeAdapter(tuple[Step, ...])
 def parse_task_file(task: Task | None, names: PackageNames | None = SUPPORTED_NAMES) -> TaskFile | None:
     """The task file of a task, or None if it has none. `names` are those of the package that judges it, None where
     they are not known here. Raises UnsupportedTask."""
-    given = None if task is None else task.parameters.get("osworld")
+    given = None if task is None else task.parameters.get(OSWORLD)
     if given is None:
         return None
     if not isinstance(given, dict):
@@ -108,7 +125,7 @@ def parse_task_file(task: Task | None, names: PackageNames | None = SUPPORTED_NA
 
 def unsupported_reason(image: str, task: Task) -> str | None:
     """Why machines of this image cannot evaluate an OSWorld task; None if they can, and for every other task."""
-    if task.parameters.get("osworld") is None:
+    if task.parameters.get(OSWORLD) is None:
         return None
     if image not in IMAGES:
         return f"machines of the image {image} judge no task file of OSWorld; those of {', '.join(IMAGES)} do"
@@ -131,6 +148,8 @@ def benchmark_name(task: Task) -> str:
 
 def validate_task_file(given: Mapping[str, Any]) -> TaskFile:
     """Raises UnsupportedTask for an invalid task file."""
+    if "program" in given:
+        return _program_file(given)
     try:
         evaluator = _evaluator(given["evaluator"])
         return TaskFile(config=_steps(given.get("config")), evaluator=evaluator, given=dict(given))
@@ -150,6 +169,8 @@ def raise_unsupported(problems: Iterable[str]) -> None:
 
 def list_unsupported(file: TaskFile, names: PackageNames = SUPPORTED_NAMES) -> Iterable[str]:
     """Names of everything in a file that the package lacks."""
+    if file.program is not None:
+        yield from (reason for need, reason in UNSUPPORTED_NEEDS.items() if need in file.program.needs)
     for step in file.steps:
         if step.type not in names["steps"]:
             yield f"config: there is no step {step.type}"
@@ -173,9 +194,21 @@ def list_absent_applications(file: TaskFile) -> Iterator[str]:
             yield f"application_missing: {ABSENT_APPLICATIONS[name]}"
 
 
+def _program_file(given: Mapping[str, Any]) -> TaskFile:
+    try:
+        program = read_task_program(str(given["program"]))
+    except FormError as error:
+        raise UnsupportedTask(str(error)) from None
+    if program is None:
+        raise UnsupportedTask("form_unsupported: it has no class with an id and an evaluate()")
+    return TaskFile(evaluator=Evaluator(checks=()), program=program, given=dict(given))
+
+
 def _evaluator(given: Mapping[str, Any]) -> Evaluator:
     functions, several = given["func"], isinstance(given["func"], list)
     names = functions if several else [functions]
+    if not names:
+        raise ValueError("evaluator.checks: it has no func")
     found, expected, _ = (
         _as_list(given.get(name) if several else [given.get(name)], len(names))
         for name in ("result", "expected", "options")

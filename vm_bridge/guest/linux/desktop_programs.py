@@ -11,6 +11,8 @@ from typing import Any
 from Xlib import X, display
 from Xlib.error import XError
 
+from vm_bridge.guest.linux.detached import start_detached
+
 DISPLAY = ":0"
 X_SECONDS = 20.0
 END_SECONDS = 2.0
@@ -36,25 +38,27 @@ class XServer:
         os.environ["DISPLAY"] = DISPLAY
         self._ready, ready_writer = os.pipe()
         # Streams are view-only, so the server takes no input and no clipboard over RFB.
-        self._process = _start(
-            *(
-                "Xtigervnc",
-                DISPLAY,
-                "-displayfd",
-                str(ready_writer),
-                "-geometry",
-                f"{width}x{height}",
-                "-depth",
-                "24",
-                "-br",
-            ),
-            *("-rfbport=-1", f"-rfbunixpath={RFB_SOCKET}", "-rfbunixmode=0600", "-SecurityTypes=None"),
-            *("-AlwaysShared", "-AcceptSetDesktopSize=0", "-AcceptKeyEvents=0", "-AcceptPointerEvents=0"),
-            *("-AcceptCutText=0", "-SendCutText=0", f"-FrameRate={VNC_UPDATES_PER_SECOND}", "-desktop=desktop"),
-            *("-nolisten", "tcp", "-noreset", "-ac", "-s", "0"),
-            # GLX loads a compiler: 30 MiB and half of the server's start time. Browsers draw without it.
-            *("-extension", "GLX"),
-            descriptor=ready_writer,
+        self._process = start_detached(
+            [
+                *(
+                    "Xtigervnc",
+                    DISPLAY,
+                    "-displayfd",
+                    str(ready_writer),
+                    "-geometry",
+                    f"{width}x{height}",
+                    "-depth",
+                    "24",
+                    "-br",
+                ),
+                *("-rfbport=-1", f"-rfbunixpath={RFB_SOCKET}", "-rfbunixmode=0600", "-SecurityTypes=None"),
+                *("-AlwaysShared", "-AcceptSetDesktopSize=0", "-AcceptKeyEvents=0", "-AcceptPointerEvents=0"),
+                *("-AcceptCutText=0", "-SendCutText=0", f"-FrameRate={VNC_UPDATES_PER_SECOND}", "-desktop=desktop"),
+                *("-nolisten", "tcp", "-noreset", "-ac", "-s", "0"),
+                # GLX loads a compiler: 30 MiB and half of the server's start time. Browsers draw without it.
+                *("-extension", "GLX"),
+            ],
+            descriptors=(ready_writer,),
         )
         os.close(ready_writer)
         self.pid = self._process.pid
@@ -86,7 +90,7 @@ class WindowManager:
         size = self._root.get_geometry()
         # In the middle of the screen the pointer would hover over content and open its tooltip.
         self._root.warp_pointer(size.width - 1, size.height - 1)
-        self._process = _start("openbox")
+        self._process = start_detached(["openbox"])
 
     def wait(self) -> None:
         """Raises DesktopStartError."""
@@ -105,14 +109,14 @@ class WindowManager:
 def start_programs(programs: list[list[str]]) -> None:
     """Start an image's own programs; they appear a moment later."""
     for program in programs:
-        _start(*program)
+        start_detached(program)
 
 
 class DesktopIcons:
     """The background and the files of ~/Desktop; started on construction, they appear a moment later."""
 
     def __init__(self) -> None:
-        self._process = _start(*ICONS)
+        self._process = start_detached(ICONS)
         self._appeared = False
 
     def wait(self) -> None:
@@ -123,7 +127,7 @@ class DesktopIcons:
         if not self._wait_visible(ICON_SECONDS):
             self._process.kill()
             self._process.wait()
-            self._process = _start(*ICONS)
+            self._process = start_detached(ICONS)
             if not self._wait_visible(ICON_RETRY_SECONDS):
                 raise DesktopStartError("the icons did not appear")
         self._appeared = True
@@ -173,17 +177,6 @@ def _watch_root_window() -> Iterator[tuple[Any, Callable[[str], int], Callable[[
         yield root, server.intern_atom, changed
     finally:
         server.close()
-
-
-def _start(*command: str, descriptor: int | None = None) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(
-        command,
-        pass_fds=() if descriptor is None else (descriptor,),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

@@ -1,10 +1,10 @@
 """Serves OSWorld's in-guest interface inside a sandbox: `python3 -m vm_bridge.guest.osworld.main`."""
 
 import os
-import subprocess
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from vm_bridge.guest.linux.detached import start_detached
 from vm_bridge.guest.osworld import LOOPBACK, PORT
 from vm_bridge.guest.osworld.api import Call, GuestApi, Reply, json_reply
 from vm_bridge.guest.osworld.screenshots import screen_size, take_screenshot
@@ -39,16 +39,7 @@ class SandboxDesktop:
         return screen_size(self.environment["DISPLAY"])
 
     def launch(self, argv: str | list[str], *, shell: bool = False) -> None:
-        subprocess.Popen(
-            argv,
-            shell=shell,
-            cwd=self.home,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        start_detached(argv, shell=shell, folder=self.home, environment=self.environment)
 
     def opener(self, path: Path) -> list[str]:
         return [OPENER, str(path)]

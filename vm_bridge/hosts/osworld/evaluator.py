@@ -10,10 +10,10 @@ import logging
 import os
 import re
 import shutil
-import signal
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Protocol, Self
@@ -27,16 +27,16 @@ from vm_bridge.errors import MachineGone, VerifierFailed
 from vm_bridge.guest.common.relay import StreamPair, relay
 from vm_bridge.hosts.lifecycle import OperationGroup
 from vm_bridge.hosts.osworld import evaluator_program as program
+from vm_bridge.hosts.osworld import task_interface
 from vm_bridge.hosts.osworld.disk_quota import find_excess, remove_folder, wait_for_excess
 from vm_bridge.hosts.osworld.evaluator_settings import SETTINGS_FOLDER, EvaluatorSettings, account_files, list_missing
-from vm_bridge.isolation.bubblewrap import HOST_FOLDERS, MIB
+from vm_bridge.hosts.osworld.program_needs import FILES
+from vm_bridge.isolation.bubblewrap import MIB
 from vm_bridge.isolation.cgroups import ControlGroups, ResourceLimits
-from vm_bridge.isolation.seccomp import open_filter
+from vm_bridge.isolation.isolated_program import IsolatedProgram, end_isolated, isolated_command, start_isolated
 from vm_bridge.isolation.start_errors import explain_start_failure
 from vm_bridge.isolation.users import user_free
 from vm_bridge.network import egress_proxy
-from vm_bridge.network.addresses import is_public, resolve
-from vm_bridge.network.egress_proxy import EgressProxy
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ IDLE_SECONDS = 180.0
 MAX_ANSWER_BYTES = 2**20
 MAX_ERROR_BYTES = 16 * 2**10
 """So much of the end of what the program writes beside its answer is kept."""
-HOME, VENV, TUNNELS, FILES = "/home/user", "/run/osworld", "/run/ways", "/home/user/files"
+HOME, VENV, TUNNELS = "/home/user", "/run/osworld", "/run/ways"
 WRITABLE = {HOME: 16 * MIB, "/tmp": 1024 * MIB, "/run": MIB, "/dev/shm": 256 * MIB}
 """What can be written beside the cache, in memory, and how much (bytes)."""
 RESOURCE_LIMITS = ResourceLimits(cores=4, memory=6 * 1024 * MIB, processes=512)
@@ -68,11 +68,6 @@ ENVIRONMENT = {
 }
 
 
-JOIN_GROUPS_SCRIPT = 'for group in $1; do echo $$ > "$group/cgroup.procs" || exit 70; done; shift; exec "$@"'
-"""Shell text that joins control groups and becomes the command, so that bubblewrap ends with this process. The
-arguments are data."""
-
-
 class EvaluatorReply(FrozenModel):
     """What the program says."""
 
@@ -80,6 +75,8 @@ class EvaluatorReply(FrozenModel):
     failed: str | None = None
     told: tuple[str, ...] = ()
     """Errors that the package only logged before it continued."""
+    details: str = ""
+    """What a task program said beside its score, as JSON."""
 
 
 class GuestConnector(Protocol):
@@ -122,9 +119,6 @@ class GuestPorts:
 class OSWorldEvaluator:
     """Of one guest. What a task's steps keep for its evaluator lies in its cache until the next task."""
 
-    resolver, public = staticmethod(resolve), staticmethod(is_public)
-    """What the way out asks; tests, which have no public network, put others here."""
-
     def __init__(self, name: str, ports: GuestConnector, settings: EvaluatorSettings, folders: Path) -> None:
         self._name, self._ports, self._settings, self._folders = name, ports, settings, folders
         self._user = user_free()
@@ -152,7 +146,7 @@ class OSWorldEvaluator:
             raise VerifierFailed(errors if answer is None else answer.failed or errors)
         self._log(answer)
         score = min(1.0, max(0.0, answer.score))
-        return Verdict(success=score == 1.0, score=score, reason=", ".join(each.func for each in file.evaluator.checks))
+        return Verdict(success=score == 1.0, score=score, reason=": ".join(filter(None, (file.judge, answer.details))))
 
     async def end(self) -> None:
         """End running set-ups and evaluations, which raise MachineGone, and wait until none runs."""
@@ -171,18 +165,21 @@ class OSWorldEvaluator:
         """What the program answered, None where it did not, and its last words. Raises MachineGone."""
         folder = self._make_folder()
         asked |= {"file": file.given, "password": self._settings.password, "ways": _tunnel_ports()}
+        asked |= {"services": self._settings.services_of(file)}
         asked["arena"] = self._settings.arena
         if self._user is not None:  # only this run uses the user, so its processes can be counted
             asked["processes"] = RESOURCE_LIMITS.processes
         try:
-            async with self._ongoing.work(), asyncio.timeout(RUN_TIMEOUT_SECONDS), self._open_tunnels(folder / "ways"):
+            async with (
+                self._ongoing.work(),
+                asyncio.timeout(RUN_TIMEOUT_SECONDS),
+                self._open_tunnels(folder / "ways", file),
+            ):
                 answered, errors = await self._run_with_quota(json.dumps(asked).encode(), folder, file)
         except TimeoutError:
             return None, f"it did not end within {RUN_TIMEOUT_SECONDS:g} s"
         except DiskQuotaExceeded as excess:
             return None, str(excess)
-        except FileNotFoundError as error:
-            raise MachineGone(f"{error.filename} is not installed; bubblewrap puts the walls up") from error
         try:
             return EvaluatorReply.model_validate_json(answered), errors
         except ValidationError:
@@ -206,16 +203,11 @@ class OSWorldEvaluator:
     async def _communicate(self, asked: bytes, folder: Path, file: TaskFile) -> tuple[bytes, str]:
         """Everything it answered, and the end of the rest. It is ended with all it started."""
         groups = ControlGroups.create(folder.name, RESOURCE_LIMITS)
-        join = ("/bin/sh", "-c", JOIN_GROUPS_SCRIPT, "join", " ".join(map(str, groups.paths)))
-        with open_filter(user_namespaces=False) as seccomp:
-            process = await asyncio.create_subprocess_exec(
-                *(*join, *self._command(folder, file, seccomp)),
-                pass_fds=(seccomp,),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                start_new_session=True,
-            )
+        try:
+            process = await start_isolated(partial(isolated_command, self._program(folder, file)), groups)
+        except BaseException:
+            groups.remove()
+            raise
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
@@ -227,19 +219,15 @@ class OSWorldEvaluator:
             )
             await process.wait()
         finally:
-            if process.returncode is None:
-                # Not it alone: what bubblewrap has begun and not yet bound to its own end would hold the pipes open.
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                await process.wait()
+            await end_isolated(process)
             groups.remove()
         return answered, errors.decode("utf-8", "replace")
 
     @asynccontextmanager
-    async def _open_tunnels(self, folder: Path) -> AsyncIterator[None]:
+    async def _open_tunnels(self, folder: Path, file: TaskFile) -> AsyncIterator[None]:
         """The ways to the guest and out, for one run."""
         async with AsyncExitStack() as stack:
-            proxy_tunnel = EgressProxy(self._name, self._settings.hosts, resolver=self.resolver, public=self.public)
+            proxy_tunnel = self._settings.make_egress(self._name, self._settings.hosts_of(file))
             await proxy_tunnel.open(folder)
             stack.push_async_callback(proxy_tunnel.close)
             for port in GUEST_PORTS:
@@ -264,26 +252,21 @@ class OSWorldEvaluator:
 
     # --- the walls
 
-    def _command(self, folder: Path, file: TaskFile, seccomp: int) -> list[str]:
-        become: list[str] = []
-        if self._user is not None:
-            become = ["setpriv", f"--reuid={self._user}", f"--regid={self._user}", "--clear-groups", "--inh-caps=-all"]
-        options = ["--unshare-all", "--die-with-parent", "--new-session", "--uid", "1000", "--gid", "1000"]
-        options += ["--cap-drop", "ALL", "--seccomp", str(seccomp), "--ro-bind", "/usr", "/usr"]
-        for name in ("bin", "sbin", "lib", "lib64"):
-            options += ["--symlink", f"usr/{name}", f"/{name}"]
-        options += ["--proc", "/proc", "--dev", "/dev"]
-        for path, size in WRITABLE.items():
-            options += ["--size", str(size), "--tmpfs", path]
-        for host_path in HOST_FOLDERS:
-            options += ["--ro-bind-try", host_path, host_path]
-        options += ["--ro-bind", str(self._settings.python.parent.parent), VENV, *_python_mounts(self._settings.python)]
-        options += ["--ro-bind", program.__file__, "/run/program.py", "--ro-bind", str(folder / "ways"), TUNNELS]
-        options += ["--bind", str(folder / "cache"), program.CACHE, *self._files(folder, file)]
-        options += ["--remount-ro", "/", "--clearenv"]
-        variables = {**ENVIRONMENT, "PYTHONPATH": FILES} if self._settings.arena else ENVIRONMENT
-        options += [word for name, value in variables.items() for word in ("--setenv", name, value)]
-        return [*become, "bwrap", *options, f"{VENV}/bin/python", "-s", "/run/program.py"]
+    def _program(self, folder: Path, file: TaskFile) -> IsolatedProgram:
+        return IsolatedProgram(
+            python=self._settings.python,
+            venv=VENV,
+            program=program.__file__,
+            modules=(task_interface.__file__,),
+            user=self._user,
+            writable=WRITABLE,
+            environment={**ENVIRONMENT, "PYTHONPATH": FILES} if self._settings.arena else ENVIRONMENT,
+            mounts=[
+                *("--ro-bind", str(folder / "ways"), TUNNELS),
+                *("--bind", str(folder / "cache"), program.CACHE),
+                *self._files(folder, file),
+            ],
+        )
 
     def _files(self, folder: Path, file: TaskFile) -> list[str]:
         """The operator's folder, without its accounts; a task that asks for one sees a copy of them."""
@@ -354,12 +337,6 @@ async def remove_stale_folders(folders: Path) -> None:
     """Remove those of an earlier host, with the accounts in them."""
     for left in tuple(folders.glob(f"{FOLDER_PREFIX}*")):  # noqa: ASYNC240 - it holds a few names, and nothing else runs yet
         await remove_folder(left)
-
-
-def _python_mounts(python: Path) -> list[str]:
-    """What shows the Python that an environment was made of, where it is not among the system's programs."""
-    base = python.resolve().parent.parent
-    return [] if base.is_relative_to("/usr") else ["--ro-bind", str(base), str(base)]
 
 
 def _tunnel_ports() -> dict[str, str]:

@@ -2,15 +2,23 @@
 
 import json
 import posixpath
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from vm_bridge.drivers.osworld.task_files import SUPPORTED_NAMES, Getter, PackageNames, Step, TaskFile
 from vm_bridge.hosts.osworld.arena_package import read_package_names
+from vm_bridge.hosts.osworld.program_needs import (
+    ASSETS_FOLDER,
+    list_missing_of_program,
+    program_services,
+    service_hosts,
+)
 from vm_bridge.network.allowlist import AllowList
+from vm_bridge.network.egress_proxy import EgressProxy
+from vm_bridge.network.sandbox_network import EgressFactory
 
 PASSWORD_PLACEHOLDER = "{CLIENT_PASSWORD}"  # noqa: S105 - OSWorld's placeholder
 """What task files leave for the caller to put in."""
@@ -42,6 +50,10 @@ class EvaluatorSettings:
     """Of the guest's user."""
     files: Path | None = None
     """A folder with OSWorld's `evaluation_examples/settings`, and with files that steps bring into the guest."""
+    services: Mapping[str, str] = field(default_factory=dict)
+    """Variables of OSWorld 2.0: where its websites, its GitLab and its judging model are."""
+    make_egress: EgressFactory = EgressProxy
+    """Makes the way out of a run, by a name and the allowed hosts."""
     arena: bool = False
     """Whether `files` is the client folder of WindowsAgentArena, whose package sets its files up and judges them."""
 
@@ -57,6 +69,22 @@ class EvaluatorSettings:
         """Whether the environment has EasyOCR too."""
         return any((self.python.parent.parent / "lib").glob("python3*/site-packages/easyocr"))
 
+    @property
+    def has_program_interface(self) -> bool:
+        """Whether the environment has OSWorld 2.0's own package, which brings all that its programs import."""
+        return any((self.python.parent.parent / "lib").glob("python3*/site-packages/desktop_env/task_base.py"))
+
+    def services_of(self, file: TaskFile) -> dict[str, str]:
+        """The variables that a program needs, and no others; none for other files."""
+        if file.program is None:
+            return {}
+        assets = self.files is not None and (self.files / ASSETS_FOLDER).is_dir()
+        return program_services(file.program, self.services, has_assets=assets)
+
+    def hosts_of(self, file: TaskFile) -> tuple[str, ...]:
+        """The hosts that a run for this file may reach."""
+        return (*self.hosts, *service_hosts(self.services_of(file)))
+
 
 DEFAULT_SETTINGS = EvaluatorSettings()
 
@@ -68,6 +96,14 @@ def list_missing(file: TaskFile, settings: EvaluatorSettings) -> Iterator[str]:
     if settings.names is None:
         yield "the folder with WindowsAgentArena's client has no desktop_env (PILOTHOUSE_WINDOWS_ARENA_CLIENT)"
     allowed = AllowList.of(settings.hosts)
+    if file.program is not None:
+        yield from list_missing_of_program(
+            file.program,
+            settings.services_of(file),
+            password=bool(settings.password),
+            allowed=allowed,
+            whole=settings.has_program_interface,
+        )
     for place, parts in (("config", file.steps), ("evaluator", file.getters)):
         for part in parts:
             yield from (f"{place}: {part.type} {why}" for why in _list_missing_in(part, settings, allowed))

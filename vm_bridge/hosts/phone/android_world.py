@@ -7,7 +7,6 @@ import asyncio
 import json
 import os
 import shutil
-import signal
 import tempfile
 from collections import deque
 from collections.abc import Mapping
@@ -27,9 +26,9 @@ from vm_bridge.drivers.remote.driver import RemoteDriver, RemoteMachine
 from vm_bridge.errors import MachineGone, UnsupportedTask, VerifierFailed
 from vm_bridge.hosts.lifecycle import OperationGroup
 from vm_bridge.hosts.phone import android_world_program as program
-from vm_bridge.isolation.bubblewrap import HOST_FOLDERS, MIB
+from vm_bridge.isolation.bubblewrap import MIB
 from vm_bridge.isolation.cgroups import ControlGroups, ResourceLimits
-from vm_bridge.isolation.seccomp import open_filter
+from vm_bridge.isolation.isolated_program import IsolatedProgram, end_isolated, isolated_command, start_isolated
 from vm_bridge.isolation.start_errors import explain_start_failure
 from vm_bridge.isolation.users import user_free
 from vm_bridge.machine import Capabilities
@@ -44,8 +43,6 @@ SOCKET = "adb.sock"
 WRITABLE = {HOME: 512 * MIB, "/tmp": 512 * MIB, "/run": MIB, "/dev/shm": 64 * MIB}  # noqa: S108 - in memory
 """What can be written, in memory, and how much (bytes)."""
 RESOURCE_LIMITS = ResourceLimits(cores=2, memory=4 * 1024 * MIB, processes=256)
-JOIN_GROUPS_SCRIPT = 'for group in $1; do echo $$ > "$group/cgroup.procs" || exit 70; done; shift; exec "$@"'
-"""Shell text that joins control groups and becomes the command. The arguments are data."""
 
 
 class ProgramFailed(Exception):
@@ -69,20 +66,7 @@ class AndroidWorldProgram:
     async def start(self) -> None:
         """Raises MachineGone where bubblewrap is missing."""
         self._groups = ControlGroups.create(f"android-world-{os.urandom(6).hex()}", RESOURCE_LIMITS)
-        join = ("/bin/sh", "-c", JOIN_GROUPS_SCRIPT, "join", " ".join(map(str, self._groups.paths)))
-        with open_filter(user_namespaces=False) as seccomp:
-            try:
-                self._process = await asyncio.create_subprocess_exec(
-                    *(*join, *self._command(seccomp)),
-                    pass_fds=(seccomp,),
-                    stdin=asyncio.subprocess.PIPE,
-                    stdout=asyncio.subprocess.PIPE,
-                    stderr=asyncio.subprocess.PIPE,
-                    limit=MAX_ANSWER_BYTES,
-                    start_new_session=True,
-                )
-            except FileNotFoundError as error:
-                raise MachineGone(f"{error.filename} is not installed") from error
+        self._process = await start_isolated(self._command, self._groups, MAX_ANSWER_BYTES)
         self._reading = asyncio.create_task(self._keep_errors())
 
     async def ask(self, question: Mapping[str, Any], timeout: float = RUN_TIMEOUT_SECONDS) -> dict[str, Any]:
@@ -117,9 +101,7 @@ class AndroidWorldProgram:
         """End it with all that it started. Idempotent."""
         process, self._process = self._process, None
         if process is not None:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
+            await end_isolated(process)
         if self._reading is not None:
             await self._reading
         if self._groups is not None:
@@ -134,26 +116,17 @@ class AndroidWorldProgram:
                 self._errors.append(line.decode("utf-8", "replace").strip()[:500])
 
     def _command(self, seccomp: int) -> list[str]:
-        become: list[str] = []
-        if self._user is not None:
-            become = ["setpriv", f"--reuid={self._user}", f"--regid={self._user}", "--clear-groups", "--inh-caps=-all"]
-        options = ["--unshare-all", "--die-with-parent", "--new-session", "--uid", "1000", "--gid", "1000"]
-        options += ["--cap-drop", "ALL", "--seccomp", str(seccomp), "--ro-bind", "/usr", "/usr"]
-        for name in ("bin", "sbin", "lib", "lib64"):
-            options += ["--symlink", f"usr/{name}", f"/{name}"]
-        options += ["--proc", "/proc", "--dev", "/dev"]
-        options += [word for path, size in WRITABLE.items() for word in ("--size", str(size), "--tmpfs", path)]
-        options += [word for path in HOST_FOLDERS for word in ("--ro-bind-try", path, path)]
-        base = self._python.resolve().parent.parent
-        if not base.is_relative_to("/usr"):
-            options += ["--ro-bind", str(base), str(base)]
-        options += ["--ro-bind", str(self._python.parent.parent.absolute()), VENV]
-        options += ["--ro-bind", program.__file__, "/run/program.py"]
-        if self._gateway is not None:
-            options += ["--ro-bind", str(self._gateway), GATEWAY]
-        options += ["--chdir", HOME, "--remount-ro", "/", "--clearenv"]
-        options += [word for name, value in self._environment.items() for word in ("--setenv", name, value)]
-        return [*become, "bwrap", *options, f"{VENV}/bin/python", "-s", "-u", "/run/program.py"]
+        gateway = [] if self._gateway is None else ["--ro-bind", str(self._gateway), GATEWAY]
+        isolated = IsolatedProgram(
+            python=self._python,
+            venv=VENV,
+            program=program.__file__,
+            user=self._user,
+            writable=WRITABLE,
+            environment=self._environment,
+            mounts=[*gateway, "--chdir", HOME],
+        )
+        return isolated_command(isolated, seccomp)
 
     @property
     def _environment(self) -> dict[str, str]:
