@@ -18,7 +18,7 @@ from protocol.legacy_names import (
 def test_a_former_variable_is_read_with_a_warning(former: str, present: str, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         assert current_environment({former: "1", "HOME": "/"}) == {present: "1", "HOME": "/"}
-    assert f"{former} is called {present} now" in caplog.text
+    assert f"{former} has been renamed to {present}" in caplog.text
 
 
 @pytest.mark.parametrize(("former", "present"), ENVIRONMENT.items())
@@ -38,8 +38,8 @@ def test_former_commands_and_options_become_present_ones(caplog: pytest.LogCaptu
     with caplog.at_level(logging.WARNING):
         assert current_words(["wheel", "--turns", "2", "--small"]) == ["flywheel", "--cycles", "2", "--toy"]
         assert current_manage_words(["turn_wheel", "main", "--turns", "2"]) == ["run_flywheel", "main", "--cycles", "2"]
-    assert "./pilothouse wheel is called ./pilothouse flywheel now" in caplog.text
-    assert "manage.py turn_wheel is called manage.py run_flywheel now" in caplog.text
+    assert "./pilothouse wheel has been renamed to ./pilothouse flywheel" in caplog.text
+    assert "manage.py turn_wheel has been renamed to manage.py run_flywheel" in caplog.text
 
 
 def test_words_of_other_commands_stay() -> None:
