@@ -14,7 +14,7 @@ from annotation_app.operations.backup import backup, restore
 from annotation_app.operations.bridge_keys import bridge_keys
 from annotation_app.operations.console import Console
 from annotation_app.operations.doctor import run_doctor
-from annotation_app.operations.documentation import docs
+from annotation_app.operations.documentation import add_docs_options, docs
 from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.file_locks import data_lock
 from annotation_app.operations.install.extra_environments import ensure_trainer
@@ -307,9 +307,7 @@ def build_parser() -> argparse.ArgumentParser:
     about = "write docs/concepts/glossary.md from docs/concepts/glossary.toml"
     words = add("glossary", _glossary, about, environment=EnvironmentRequirement.ANY)
     words.add_argument("--check", action="store_true", help="write nothing; list retired words that identifiers carry")
-    site = add("docs", docs, "build the documentation's site and serve it, until Ctrl-C")
-    site.add_argument("--port", type=int, default=8020, help="of this machine (8020); 0: any")
-    site.add_argument("--build", type=Path, metavar="FOLDER", help="only build it, into a folder")
+    add_docs_options(add("docs", docs, "build the documentation's site and serve it, until Ctrl-C"))
     audit = add("audit", _audit, "look for known weaknesses and leaked secrets; its last line is one JSON object")
     audit.add_argument("--strict", action="store_true", help="fail also where a scanner or its database is unavailable")
     about = "write the digests of images in docker/"

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation_app.operations.console import Console
+from annotation_app.operations.documents.pictures import refresh_pictures
 from annotation_app.operations.errors import OperationsError
 from annotation_app.operations.install.command_runner import run_with_progress
 from annotation_app.operations.install.extra_environments import ENVIRONMENTS_FOLDER, PythonEnvironment
@@ -24,14 +25,27 @@ from annotation_app.operations.runtime.stack import LOOPBACK, ROOT
 
 SOURCE = ROOT / "docs"
 SITE = ROOT / ".data" / "docs"
+PICTURES, SCREENSHOTS = SOURCE / "images", ROOT / "test-results" / "screenshots"
 GENERATED = Path("reference", "generated")
 """Pages generated from the code before each build, below the source. Git ignores them."""
 BUILD_LOG = ROOT / ".data" / "logs" / "docs.log"
 
 
+def add_docs_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `./pilothouse docs`."""
+    parser.add_argument("--port", type=int, default=8020, help="of this machine (8020); 0: any")
+    parser.add_argument("--build", type=Path, metavar="FOLDER", help="only build it, into a folder")
+    about = "only replace the pages' pictures by the last screenshots of these names, or of all that pages have"
+    parser.add_argument("--pictures", nargs="*", metavar="NAME", help=about)
+
+
 def docs(arguments: argparse.Namespace, rest: list[str], console: Console) -> int:
     """Build the site, and serve it until Ctrl-C unless only a build was requested. Returns the exit status."""
     ensure_python_packages(SetupPurpose.RUN, console)
+    if arguments.pictures is not None:
+        changed = refresh_pictures(PICTURES, SCREENSHOTS, arguments.pictures)
+        console.step(f"{len(changed)} pictures changed in {PICTURES.relative_to(ROOT)}")
+        return 0
     build_site(arguments.build or SITE, console)
     if arguments.build is None:
         with served_site(SITE, arguments.port) as address:

@@ -15,6 +15,7 @@ from playwright.async_api import Browser, Page, expect
 from annotation_app.operations.runtime.temporary_platform import temporary_platform
 from tests.e2e.conftest import Sessions, open_signed_in
 from tests.e2e.episode_page import BOUND_MS, EpisodePage
+from tests.e2e.screenshots import take_screenshot
 from tests.e2e.test_simulated import WITHIN, annotating, read_log
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -62,6 +63,7 @@ async def test_a_flywheel_made_in_the_browser_promotes_what_it_learned(browser: 
         judged = re.compile(rf"Episodes: {EPISODES + 1}\. Proposals judged: \d+")
         await expect(admin.get_by_text(judged)).to_be_visible()
         await expect(admin.get_by_role("figure", name="Imitation: Loss over 2 updates")).to_be_visible()
+        await take_screenshot(admin, "cycle")
 
         annotator = await open_signed_in(browser, whole.url, sessions, "annotator", "/queue")
         desk = EpisodePage(annotator)

@@ -145,7 +145,7 @@ export const sharedMessages: Record<keyof typeof english, Message> = {
   "step.supervisor": "由主管完成",
   "step.supervisor_by": "由主管 {name} 完成",
   "step.supervisor.help": "这一步不是由标注员决定的",
-  "step.continued.help": "输入想法时采用了策略建议的这么多字符",
+  "step.continued.help": "输入思考时采用了策略建议的这么多字符",
   "step.clipboard.from": "从机器剪贴板读取",
   "step.clipboard.to": "写入机器剪贴板",
   "step.clipboard.empty": "剪贴板为空",
