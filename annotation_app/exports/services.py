@@ -25,6 +25,7 @@ from annotation_app.exports.splits import split_of
 from annotation_app.heartbeats import abandoned_jobs, heartbeat
 from annotation_app.notifications.services.notices import notice_create
 from annotation_app.notifications.services.webhooks import event_emit
+from annotation_app.notifications.webhook_events import ExportEnded
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.tasks.models import Pool
 
@@ -215,8 +216,16 @@ def _export_notify(export: Export) -> None:
     """Say to programs and to who asked for it how it went, in the transaction in which it ends."""
     kind: Literal["export.finished", "export.failed"]
     kind = "export.finished" if export.status == ExportState.DONE else "export.failed"
-    event_data = {"id": str(export.pk), "status": export.status, "trajectories": export.trajectories}
-    event_emit(kind=kind, data={**event_data, "manifest_sha256": export.manifest_sha256, "error": export.error})
+    event_emit(
+        ExportEnded(
+            kind=kind,
+            id=str(export.pk),
+            status=export.status,
+            trajectories=export.trajectories,
+            manifest_sha256=export.manifest_sha256,
+            error=export.error,
+        )
+    )
     details = {"trajectories": export.trajectories, "reason": export.error}
     notice_create(user=export.requested_by, kind=kind, subject=f"export:{export.pk}", details=details)
 

@@ -11,6 +11,7 @@ from annotation_app.audit.services import audit_record
 from annotation_app.audit.verbs import Verb
 from annotation_app.errors import Conflict, Invalid, NotFound
 from annotation_app.notifications.services.webhooks import event_emit
+from annotation_app.notifications.webhook_events import PolicyPromoted
 from annotation_app.policies.gate import Gate, decide
 from annotation_app.policies.models import Evaluation, PolicyRevision
 from annotation_app.policies.selectors import evaluation_latest, policies_admin_check, policy_ref
@@ -158,8 +159,8 @@ def _activate(pool: Pool, revision: PolicyRevision | None, *, actor: User | None
     details = {"before": str(before or ""), "after": str(revision or ""), **why}
     audit_record(actor=actor, part="gate", verb="policy.activated", subject=f"pool:{pool.pk}", details=details)
     if revision is not None and revision != before:
-        summary = {"pool": pool.name, "policy": revision.name, "revision": revision.revision}
-        event_emit(kind="policy.promoted", data={**summary, "by": "person" if actor else "gate"})
+        by: Literal["person", "gate"] = "person" if actor else "gate"
+        event_emit(PolicyPromoted(pool=pool.name, policy=revision.name, revision=revision.revision, by=by))
     return pool
 
 

@@ -12,6 +12,7 @@ from annotation_app.operations.testing.generated_types import OPENAPI_COMMAND
 from annotation_app.reference.command_page import command_page
 from annotation_app.reference.http_page import http_page
 from annotation_app.reference.protocol_pages import dialects_page, formats_page, messages_page
+from annotation_app.reference.records_pages import audit_page, webhooks_page
 from annotation_app.reference.settings_pages import environment_page, trainer_page
 
 INDEX = """# Generated reference
@@ -28,6 +29,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "commands": lambda: command_page(ROOT),
     "http-api": lambda: http_page(read_openapi()),
     "messages": lambda: messages_page(ROOT),
+    "webhook-events": lambda: webhooks_page(ROOT),
+    "audit-verbs": lambda: audit_page(ROOT),
     "formats": formats_page,
     "dialects": lambda: dialects_page(ROOT),
     "trainer": lambda: trainer_page(ROOT),

@@ -21,6 +21,7 @@ from annotation_app.episodes.services.steps import command_record_locked, person
 from annotation_app.errors import Forbidden
 from annotation_app.notifications.services.notices import notice_create
 from annotation_app.notifications.services.webhooks import event_emit
+from annotation_app.notifications.webhook_events import EpisodeFinished
 from annotation_app.policies.selectors import policy_ref
 from annotation_app.tasks.models import AssignmentState
 from annotation_app.tasks.selectors import assignments_held, can_annotate, revision_of
@@ -107,8 +108,8 @@ def _end_assignment(episode: Episode, actor: User) -> None:
         branch_close(branch=episode.desk.branch_of)
     audit_record(actor=actor, verb=ENDED_VERBS[episode.status], subject=f"episode:{episode.id}")
     if state == AssignmentState.DONE and not episode.task.pool.practice:
-        summary = {"id": str(episode.id), "pool": episode.task.pool.name, "task": episode.task.definition.id}
-        event_emit(kind="episode.finished", data={**summary, "outcome": episode.outcome})
+        pool, task = episode.task.pool.name, episode.task.definition.id
+        event_emit(EpisodeFinished(id=str(episode.id), pool=pool, task=task, outcome=episode.outcome))
 
 
 def _count_proposal_decisions(episode: Episode) -> None:

@@ -15,6 +15,7 @@ from annotation_app.errors import Conflict, Forbidden
 from annotation_app.notifications.schemas import NoticeKind
 from annotation_app.notifications.services.notices import notice_create
 from annotation_app.notifications.services.webhooks import event_emit
+from annotation_app.notifications.webhook_events import ReviewDecided
 from annotation_app.tasks.services import assignment_return
 
 DecisionName = Literal["accept", "return", "reject"]
@@ -44,7 +45,7 @@ def episode_review(*, reviewer: User, episode_id: UUID, decision: DecisionName, 
         notice_create(user=episode.annotator, kind=kind, subject=f"episode:{episode.id}", details={"reason": reason})
     details = {"reason": reason}
     audit_record(actor=reviewer, verb=DECIDED_VERBS[decision], subject=f"episode:{episode.id}", details=details)
-    event_emit(kind="review.decided", data={"episode": str(episode.id), "decision": episode.review})
+    event_emit(ReviewDecided(episode=str(episode.id), decision=episode.review))
     return episode
 
 

@@ -28,6 +28,7 @@ from annotation_app.imports.services.rows import ParsedBatches, gc_paused, parse
 from annotation_app.imports.source_folder import LocatedRow, SourceFolder
 from annotation_app.notifications.services.notices import notice_create
 from annotation_app.notifications.services.webhooks import event_emit
+from annotation_app.notifications.webhook_events import ImportEnded
 from annotation_app.tasks.models import Pool
 from protocol.trajectory.export_folders import UNFINISHED_SUFFIX
 
@@ -261,7 +262,7 @@ def _notify(job: Import) -> None:
     kind: Literal["import.finished", "import.failed"]
     kind = "import.finished" if job.status == ImportState.DONE else "import.failed"
     counts = {"imported": job.imported, "known": job.known, "refused": job.refused}
-    event_emit(kind=kind, data={"id": str(job.pk), "status": job.status, **counts, "code": job.code})
+    event_emit(ImportEnded(kind=kind, id=str(job.pk), status=job.status, **counts, code=job.code))
     if job.requested_by is not None:
         details = {**counts, "reason": job.error}
         notice_create(user=job.requested_by, kind=kind, subject=f"import:{job.pk}", details=details)

@@ -19,9 +19,10 @@ from annotation_app.encryption import decrypt_value, encrypt_value
 from annotation_app.errors import Conflict, Invalid
 from annotation_app.notifications import http_delivery
 from annotation_app.notifications.models import Delivery, DeliveryState, Webhook
-from annotation_app.notifications.schemas import PING, EventKind, WebhookChange, WebhookIn
+from annotation_app.notifications.schemas import PING, WebhookChange, WebhookIn
 from annotation_app.notifications.selectors import webhook_of
 from annotation_app.notifications.services.notices import admins_notify
+from annotation_app.notifications.webhook_events import WebhookEvent
 
 RETRY_DELAYS = tuple(timedelta(seconds=seconds) for seconds in (10, 60, 300, 1_800, 7_200, 21_600))
 """Between the attempts at a message; after the last one it has failed."""
@@ -35,10 +36,11 @@ BATCH_SIZE = 50
 DELIVERY_RETENTION = timedelta(days=30)
 
 
-def event_emit(*, kind: EventKind, data: dict[str, Any]) -> None:
-    """Have every webhook told that asks for it, in the transaction that makes it true."""
-    for webhook in Webhook.objects.filter(enabled=True, events__contains=[kind]):
-        _message(webhook, kind, data)
+def event_emit(event: WebhookEvent) -> None:
+    """Store a message for every webhook that asks for the event, in the transaction that makes it true."""
+    data = event.model_dump(mode="json", exclude={"kind"})
+    for webhook in Webhook.objects.filter(enabled=True, events__contains=[event.kind]):
+        _message(webhook, event.kind, data)
 
 
 @transaction.atomic(durable=True)

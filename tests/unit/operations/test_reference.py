@@ -4,10 +4,13 @@ import argparse
 import importlib
 import re
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, get_args
 
 import pytest
 
+from annotation_app.audit.verbs import VERBS
+from annotation_app.notifications.schemas import EventKind
+from annotation_app.notifications.webhook_events import EVENTS, event_kinds
 from annotation_app.operations.runtime.stack import ROOT
 from annotation_app.reference.__main__ import PAGES, write_pages
 from annotation_app.reference.command_page import command_page
@@ -15,6 +18,7 @@ from annotation_app.reference.http_page import http_page
 from annotation_app.reference.markdown import default_code, table
 from annotation_app.reference.options import find_programs
 from annotation_app.reference.protocol_pages import EXAMPLE_SCREEN, EXAMPLES, dialects_page, messages_page
+from annotation_app.reference.records_pages import audit_details, audit_page, webhooks_page
 from annotation_app.reference.settings_pages import (
     PROCESSES,
     environment_page,
@@ -163,4 +167,23 @@ def test_pages_are_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     write_pages(tmp_path)
     assert (tmp_path / "one.md").stat().st_mtime_ns == first
     assert "\none\n" in (tmp_path / "index.md").read_text()
-    assert set(PAGES) == {"settings", "commands", "http-api", "messages", "formats", "dialects", "trainer"}
+    pages = {"settings", "commands", "http-api", "messages", "formats", "dialects", "trainer"}
+    assert set(PAGES) == pages | {"webhook-events", "audit-verbs"}
+
+
+def test_each_kind_of_webhook_event_has_one_model_and_its_fields_on_the_page() -> None:
+    kinds = [kind for model in EVENTS for kind in event_kinds(model)]
+    assert sorted(kinds) == sorted(get_args(EventKind))
+    text = webhooks_page(ROOT)
+    assert all(kind in text for kind in kinds)
+    assert "| `manifest_sha256` | `str` | SHA-256 of its manifest; empty where it failed. |" in text
+    assert "| `kind` |" not in text
+
+
+def test_each_verb_of_the_audit_log_is_on_the_page_with_its_details() -> None:
+    text = audit_page(ROOT)
+    assert [verb for verb in VERBS if f"| `{verb}` |" not in text] == []
+    details = audit_details(ROOT)
+    assert details["webhook.added"] == {"url", "events"}, "through a name"
+    assert details["judge.created"] == {"judge"}
+    assert set(details) <= set(VERBS)

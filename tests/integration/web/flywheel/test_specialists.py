@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,6 +17,7 @@ from annotation_app.flywheel.services import gate, ledger, merging, samples, tra
 from annotation_app.flywheel.services.merging import merge_weights
 from annotation_app.imports.services import import_folder_run
 from annotation_app.notifications.services.webhooks import event_emit
+from annotation_app.notifications.webhook_events import PolicyPromoted
 from annotation_app.policies.gate import Gate
 from annotation_app.policies.models import PolicyRevision
 from annotation_app.policies.selectors import policy_of
@@ -194,9 +194,9 @@ def test_a_revision_is_activated_in_all_pools_or_in_none(
     monkeypatch.setattr(gate, "weights_load", lambda *words, **told: loaded.append(words[3]))
     before = proposing()
 
-    def fail_second(**told: Any) -> None:
-        event_emit(**told)
-        if told["data"]["pool"] == max(before):
+    def fail_second(event: PolicyPromoted) -> None:
+        event_emit(event)
+        if event.pool == max(before):
             raise RuntimeError("the second pool")
 
     monkeypatch.setattr(promotions, "event_emit", fail_second)

@@ -15,6 +15,7 @@ from annotation_app.encryption import encrypt_value
 from annotation_app.notifications.jobs import deliveries_due_job
 from annotation_app.notifications.models import Delivery, DeliveryState, Notice, Webhook
 from annotation_app.notifications.services.webhooks import MAX_FAILURES, RETRY_DELAYS, event_emit
+from annotation_app.notifications.webhook_events import ExportEnded
 from tests.integration.web.celery_workers import worker_kill, worker_running
 from tests.integration.web.conftest import PASSWORD, World
 from tests.waiting import wait_until
@@ -37,6 +38,10 @@ class Receiver:
         self.heard: list[str] = []
         self.open = threading.Event()
         self.open.set()
+
+
+def export_finished(id: str) -> ExportEnded:
+    return ExportEnded(kind="export.finished", id=id, status="done", trajectories=1, manifest_sha256="0" * 64, error="")
 
 
 @pytest.fixture
@@ -97,7 +102,7 @@ def test_delivered_tried_again_given_up_and_switched_off(
 ) -> None:
     with worker_running(redis_url, settings, **WORKER):
         receiver.answers = [500]
-        event_emit(kind="export.finished", data={"id": "one"})
+        event_emit(export_finished("one"))
         due()
         wait_until(lambda: Delivery.objects.get().attempts == 1, limit=PATIENCE)
         assert (Delivery.objects.get().state, Delivery.objects.get().status) == ("pending", 500)
@@ -109,14 +114,14 @@ def test_delivered_tried_again_given_up_and_switched_off(
 
         tries = len(RETRY_DELAYS) + 1
         receiver.answers = [503] * (tries + 1)
-        event_emit(kind="export.finished", data={"id": "two"})
+        event_emit(export_finished("two"))
         for attempt in range(1, tries + 1):
             due()
             wait_until(lambda: Delivery.objects.get().attempts == attempt, limit=PATIENCE)  # noqa: B023
         assert (Delivery.objects.get().state, len(receiver.heard)) == (DeliveryState.FAILED, tries)
 
         Webhook.objects.update(refusals=MAX_FAILURES - 1)
-        event_emit(kind="export.finished", data={"id": "three"})
+        event_emit(export_finished("three"))
         due()
         wait_until(lambda: not Webhook.objects.get().enabled, limit=PATIENCE)
         assert Notice.objects.get(user=admin).kind == "webhook.disabled"
@@ -126,7 +131,7 @@ def test_a_worker_killed_in_the_middle_leaves_the_message_to_the_next_under_the_
     webhook: Webhook, receiver: Receiver, due: Callable[[], None], redis_url: str, settings: Any
 ) -> None:
     receiver.open.clear()
-    event_emit(kind="export.finished", data={"id": "one"})
+    event_emit(export_finished("one"))
     with worker_running(redis_url, settings, **WORKER) as first:
         due()
         wait_until(lambda: receiver.heard, limit=PATIENCE)
@@ -139,7 +144,7 @@ def test_a_worker_killed_in_the_middle_leaves_the_message_to_the_next_under_the_
         due()
         wait_until(lambda: Delivery.objects.get().state == DeliveryState.DELIVERED, limit=PATIENCE)
         due()
-        event_emit(kind="export.finished", data={"id": "two"})
+        event_emit(export_finished("two"))
         due()
         wait_until(lambda: Delivery.objects.filter(state=DeliveryState.DELIVERED).count() == 2, limit=PATIENCE)
     assert receiver.heard[:2] == [str(delivery.pk)] * 2

@@ -37,11 +37,16 @@ from annotation_app.notifications.services.webhooks import (
     delivery_send,
     event_emit,
 )
+from annotation_app.notifications.webhook_events import ExportEnded
 from annotation_app.policies.services import policy_ensure
 from annotation_app.promotions.services import policy_activate
 from tests.integration.web.conftest import PASSWORD, World
 from tests.integration.web.exports.test_exports import finished
 
+FAILED = ExportEnded(
+    kind="export.failed", id="7", status="failed", trajectories=0, manifest_sha256="", error="the disk is full"
+)
+FINISHED = FAILED.model_copy(update={"kind": "export.finished", "status": "done", "error": ""})
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -146,7 +151,7 @@ def test_what_happens_is_told_signed_to_who_asks_for_it(
 def test_what_did_not_happen_is_not_told(browser: Client, receiver: Receiver) -> None:
     add(browser, receiver.url, "export.finished")
     with transaction.atomic():
-        event_emit(kind="export.finished", data={})
+        event_emit(FINISHED)
         transaction.set_rollback(True)
     deliveries_due_job.delay()
     assert receiver.heard == []
@@ -154,7 +159,7 @@ def test_what_did_not_happen_is_not_told(browser: Client, receiver: Receiver) ->
 
 def test_a_message_is_tried_again_under_its_id_until_it_has_failed(browser: Client, receiver: Receiver) -> None:
     webhook, _ = add(browser, receiver.url, "export.failed")
-    event_emit(kind="export.failed", data={})
+    event_emit(FAILED)
     receiver.answers = [500, 302, 429]
     began = timezone.now()
     deliveries_due_job.delay()
@@ -173,7 +178,7 @@ def test_a_message_is_tried_again_under_its_id_until_it_has_failed(browser: Clie
     assert (delivery.state, delivery.attempts, delivery.error) == ("delivered", 4, "")
     assert Webhook.objects.get().refusals == 0
 
-    event_emit(kind="export.failed", data={})
+    event_emit(FAILED)
     receiver.answers = [503] * 20
     for _ in range(len(RETRY_DELAYS) + 3):
         due_now()
@@ -188,8 +193,8 @@ def test_who_takes_nothing_is_switched_off_and_admins_are_told(
 ) -> None:
     webhook, _ = add(browser, receiver.url, "export.failed")
     Webhook.objects.update(refusals=MAX_FAILURES - 1)
-    event_emit(kind="export.failed", data={})
-    event_emit(kind="export.failed", data={})
+    event_emit(FAILED)
+    event_emit(FAILED)
     receiver.answers = [500]
     for delivery_id in deliveries_claim():
         delivery_send(delivery_id=delivery_id)
@@ -198,7 +203,7 @@ def test_who_takes_nothing_is_switched_off_and_admins_are_told(
     notice = Notice.objects.get(user=admin)
     assert (notice.kind, notice.subject) == ("webhook.disabled", f"webhook:{webhook}")
     due_now()
-    event_emit(kind="export.failed", data={})
+    event_emit(FAILED)
     assert (len(receiver.heard), Delivery.objects.count()) == (1, 2)
     on = browser.patch(f"/api/webhooks/{webhook}", {"enabled": True}, content_type="application/json")
     assert (on.status_code, on.json()["refusals"]) == (200, 0)
@@ -217,7 +222,7 @@ def test_who_is_gone_is_switched_off_at_once(browser: Client, receiver: Receiver
 
 def test_what_waits_for_a_webhook_that_is_off_is_forgotten_in_the_end(browser: Client, receiver: Receiver) -> None:
     webhook, _ = add(browser, receiver.url, "export.failed")
-    event_emit(kind="export.failed", data={})
+    event_emit(FAILED)
     Delivery.objects.update(
         created_at=timezone.now() - 2 * DELIVERY_RETENTION, next_at=timezone.now() + DELIVERY_RETENTION
     )
@@ -230,7 +235,7 @@ def test_what_waits_for_a_webhook_that_is_off_is_forgotten_in_the_end(browser: C
 
 def test_a_worker_that_dies_leaves_the_message_to_the_next(browser: Client, receiver: Receiver) -> None:
     add(browser, receiver.url, "export.failed")
-    event_emit(kind="export.failed", data={})
+    event_emit(FAILED)
     (claimed,) = deliveries_claim()
     assert deliveries_claim() == (), "one worker has it"
     Delivery.objects.update(next_at=timezone.now() - timedelta(seconds=1))
@@ -255,7 +260,7 @@ def test_private_places_are_refused_when_registered_and_when_sent_to(
         body = {"url": url, "events": ["export.failed"]}
         answer = browser.post("/api/webhooks", body, content_type="application/json")
         assert (answer.status_code, answer.json()["code"]) == (422, code), url
-    event_emit(kind="export.failed", data={})
+    event_emit(FAILED)
     due_now()
     delivery = Delivery.objects.get()
     assert (receiver.heard, delivery.status, bool(delivery.error)) == ([], None, True)
@@ -343,9 +348,9 @@ def test_secrets_are_shown_once_and_changed(browser: Client, receiver: Receiver)
 def test_messages_are_told_page_by_page(browser: Client, receiver: Receiver) -> None:
     webhook, _ = add(browser, receiver.url, "export.failed")
     for _ in range(60):
-        event_emit(kind="export.failed", data={})
+        event_emit(FAILED)
     first = browser.get(f"/api/webhooks/{webhook}/deliveries").json()
-    event_emit(kind="export.failed", data={})
+    event_emit(FAILED)
     rest = browser.get(f"/api/webhooks/{webhook}/deliveries?after={first['next']}").json()
     assert (len(first["items"]), len(rest["items"]), rest["next"]) == (50, 10, None)
     assert browser.get(f"/api/webhooks/{webhook}/deliveries?after=x").json()["code"] == "bad_cursor"
