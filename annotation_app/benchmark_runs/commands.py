@@ -30,7 +30,7 @@ from annotation_app.tasks.selectors import server_secrets_environment
 QUEUE_LOCK = ".queue.lock"
 """A file in the folder of runs. Only one worker at a time begins a run, so two cannot take the last place."""
 MAX_STARTS = 3
-"""How often the command of a run is begun that is killed each time."""
+"""How often the command of a run is started when it is killed each time."""
 INHERITED_VARIABLES = ("PATH", "HOME", "LANG", "TMPDIR", "TZ", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
 """What a command gets of the worker's environment: no key of the database or of sessions is among it."""
 TELEMETRY_PREFIX = "OTEL_"

@@ -186,7 +186,7 @@ def _read_row(folder: Path, user: User) -> BenchmarkRunRow | None:
 
 
 def may_delete(user: User, request: run_folder.RunRequest | None) -> bool:
-    """Whether somebody may delete a run: admins, and who started it."""
+    """Whether a person may delete a run: admins, and the person who started it."""
     return user.has_role(Role.ADMIN) or (request is not None and request.started_by == user.pk)
 
 

@@ -46,7 +46,7 @@ RUN_TAIL = re.compile(r"-[0-9a-f]{6}$")
 
 
 def run_start(*, user: User, run: BenchmarkRunIn) -> str:
-    """Have a run begun by a worker. Returns its name. Raises Forbidden, NotFound, Invalid and Conflict."""
+    """Let a worker start a run. Returns its name. Raises Forbidden, NotFound, Invalid and Conflict."""
     role_check(user, Role.ADMIN, Role.RESEARCHER)
     revision = None
     if run.revision is not None:
@@ -90,7 +90,7 @@ def _new_folder(name: str) -> Path:
 
 
 def _begin(user: User, folder: Path, request: run_folder.RunRequest, **details: str) -> None:
-    """Write down what a run is started with, and have a worker begin it."""
+    """Store the arguments of a run, and let a worker start it."""
     write_atomically(folder / run_folder.REQUEST_FILE, request.model_dump_json(indent=1).encode() + b"\n")
     run_folder.set_pending(folder)
     audit_record(actor=user, verb="benchmark.started", subject=f"benchmark:{folder.name}", details=details)
@@ -103,7 +103,7 @@ def run_start_by(*, username: str, run: BenchmarkRunIn) -> str:
 
 
 def run_resume(*, user: User, name: str) -> None:
-    """Have a run of the web app begun again where it ended. Raises Forbidden, NotFound, and Conflict where it runs,
+    """Restart a run of the web app where it ended. Raises Forbidden, NotFound, and Conflict where it runs,
     has finished, was started on the command line, or the platform may not write its folder (`folder_not_writable`)."""
     folder = selectors.run_path(user=user, name=name)
     if run_folder.read_request(folder) is None:
@@ -184,8 +184,10 @@ def _written(folder: Path) -> Iterator[None]:
 
 
 def run_cancel(*, user: User, name: str) -> None:
-    """Let a run begin no further attempt; those that run end, and what was made is kept. Raises Forbidden, NotFound,
-    and Conflict where the platform may not write the run's folder (`folder_not_writable`)."""
+    """Let a run start no further attempts. Running attempts end, and finished ones are kept.
+
+    Raises Forbidden, NotFound, and Conflict where the platform may not write the run's folder (`folder_not_writable`).
+    """
     folder = selectors.run_path(user=user, name=name)
     with _written(folder):
         run_folder.cancel_pending(folder)

@@ -130,8 +130,8 @@ class Pilothouse:
         self._connection.post(f"/exports/{export_id}/cancel", repeatable=True)
 
     def export_download(self, export_id: UUID, target: Path) -> ExportManifest:
-        """A finished export's folder, under `target` when every file is what the manifest says. A download that broke
-        off goes on, also that of an earlier process."""
+        """A finished export's folder, under `target` once every file matches the manifest. An interrupted download is
+        resumed, also one of an earlier process."""
         check_download_target(target)
         archive = target.with_name(f"{target.name}.{export_id}.zip")
         tag = download(self._connection, f"/exports/{export_id}/download", archive)

@@ -104,7 +104,7 @@ class Connection:
 
 
 def read_token(environment: Mapping[str, str] = os.environ) -> str:
-    """The token of `PILOTHOUSE_TOKEN`, or of the file that `PILOTHOUSE_TOKEN_FILE` names and nobody else may read.
+    """The token of `PILOTHOUSE_TOKEN`, or of the file that `PILOTHOUSE_TOKEN_FILE` names and no other user may read.
     Raises NotConfigured."""
     if token := environment.get(TOKEN, "").strip():
         return token

@@ -2,7 +2,7 @@
 
 PilothouseError           every error of this package; `code` is stable
 ├── NotConfigured         no token, or one that others can read
-├── Unreachable           no answer, however often it was asked
+├── Unreachable           no answer after all retries
 ├── RequestRejected       the server said no; `code`, `message` and `extra` are its own
 │   ├── NotSignedIn       401: the token has ended, or never was one
 │   ├── Forbidden         403: not for this person, or not within the token's scopes

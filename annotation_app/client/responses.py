@@ -18,7 +18,7 @@ ENDED_STATUSES: frozenset[ExportStatus] = frozenset({"done", "failed", "cancelle
 
 
 class ServerResponse(BaseModel):
-    """Something the server said; it may say more than is read."""
+    """An answer of the server; fields that are not read may be there too."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -73,7 +73,7 @@ class FoundPage(ServerResponse):
 
 
 class SavedQueryOut(ServerResponse):
-    """A query that somebody keeps."""
+    """A saved query."""
 
     id: int
     name: str

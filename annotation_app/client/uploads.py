@@ -1,4 +1,4 @@
-"""Uploads in parts: a file reaches the server whatever breaks off, and goes on where an earlier process stopped."""
+"""Uploads in parts: an interrupted upload resumes, also where an earlier process stopped."""
 
 import base64
 import hashlib

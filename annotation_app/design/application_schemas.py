@@ -31,7 +31,7 @@ class ReadingIn(FrozenModel):
     value: Annotated[float, Field(ge=0, le=LARGEST_VALUE)]
     unit: Unit
     source: Source
-    """Where it stands: a text or an address."""
+    """Its source: a text or an address."""
     dated: date
     """The day that it is of, not after today."""
 
@@ -110,7 +110,7 @@ class ImportedRow(FrozenModel):
 
 
 class ReadingReport(FrozenModel):
-    """What came of a file of readings, or would come of it; with faults, nothing was changed."""
+    """The result of a file of readings, or of its trial; with faults, nothing was changed."""
 
     rows: tuple[ImportedRow, ...]
     """The first of them."""

@@ -22,7 +22,7 @@ class Rubric(FrozenModel):
     """What makes a task hard, counted."""
 
     steps: Count = 1
-    """Acts that somebody who knows the way needs."""
+    """Acts that a person who knows the way needs."""
     pages: Count = 0
     """Changes from one page, window or program to another that carry something along."""
     prerequisites: Count = 0

@@ -178,7 +178,7 @@ class Writer(models.Model):
 
 
 class WritingState(models.TextChoices):
-    """Where a request to a model stands."""
+    """The state of a request to a model."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -225,7 +225,7 @@ class Writing(WriterRequest):
 
 
 class Suggestion(models.Model):
-    """A wording that a model suggested and somebody is to judge; what was accepted is a task of its own."""
+    """A wording that a model suggested, for a person to judge. An accepted one is a task of its own."""
 
     writing = models.ForeignKey(Writing, on_delete=models.CASCADE, related_name="suggestions")
     text = models.TextField(help_text="As the model said it")

@@ -82,7 +82,7 @@ def _normalized(text: str) -> str:
 
 
 REPLY_TIMEOUTS = RequestTimeouts(token=60.0, total=300.0)
-"""Nobody waits at a desk for it."""
+"""No annotator waits for it."""
 NO_WORDING_MESSAGE = "The model said nothing that is another wording of the task."
 
 

@@ -152,7 +152,7 @@ class PlacedPage(FrozenModel):
 
 
 class PlacementIn(FrozenModel):
-    """Where tasks are to stand; what is None stays."""
+    """The new places of tasks; None changes nothing."""
 
     tasks: Annotated[tuple[RowId, ...], Field(min_length=1, max_length=500)]
     node: RowId | None = None
@@ -225,7 +225,7 @@ class WriterServer(FrozenModel):
 
 
 class WritingPlan(FrozenModel):
-    """What a request that was begun has to do."""
+    """The work of a request that was started."""
 
     server: WriterServer
     instruction: str

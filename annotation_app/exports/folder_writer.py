@@ -67,7 +67,7 @@ class ExportOrder:
 
 @dataclass(frozen=True)
 class ExportResult:
-    """What came of it."""
+    """The result of writing."""
 
     counts: PartCounts
     bytes: int

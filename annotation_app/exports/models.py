@@ -11,7 +11,7 @@ from annotation_app.tasks.models import Pool
 
 
 class ExportState(models.TextChoices):
-    """Where a job stands."""
+    """The state of a job."""
 
     QUEUED = "queued"
     RUNNING = "running"

@@ -112,10 +112,10 @@ class RevisionIn(FrozenModel):
 
 
 class RevisionRegistration(RevisionIn):
-    """A revision, and the API key of its server, which is stored apart and shown to nobody."""
+    """A revision, and the API key of its server, which is stored apart and never shown."""
 
     api_key: ApiKey | None = None
-    """Replaces the key of the server's origin; the stored one goes on where it is not given."""
+    """Replaces the key of the server's origin; without it the stored one is kept."""
 
 
 class RevisionChange(FrozenModel):

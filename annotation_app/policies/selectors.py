@@ -65,7 +65,7 @@ def policy_of(revision: PolicyRevision) -> PolicyRef:
 
 
 def policy_ref(revision: PolicyRevision | None) -> PolicyRef | None:
-    """The same; None where nobody proposes."""
+    """The same; None without an active policy."""
     return None if revision is None else policy_of(revision)
 
 

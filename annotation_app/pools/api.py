@@ -89,7 +89,7 @@ TaskIds = Annotated[tuple[Annotated[int, Field(ge=1, le=2**31 - 1)], ...], Field
 
 
 class WithdrawIn(FrozenModel):
-    """Tasks of the pool that are given to nobody any more; False: they are given out again."""
+    """Tasks of the pool that are no longer given out; False: they are given out again."""
 
     tasks: TaskIds
     withdrawn: bool = True
@@ -123,7 +123,7 @@ class DeletedOut(FrozenModel):
 
 
 class ConsentIn(FrozenModel):
-    """Which version of the terms somebody read."""
+    """The version of the terms that a person read."""
 
     version: Annotated[int, Field(ge=1, le=2**31 - 1)]
 
@@ -191,7 +191,7 @@ def pool_stop(request: HttpRequest, pool_id: PathId, body: StopIn) -> StopOut:
 
 @router.delete("/pools/{pool_id}/stop", response={204: None})
 def pool_start(request: HttpRequest, pool_id: PathId) -> Status[None]:
-    """Let a stopped pool go on."""
+    """Restart a stopped pool."""
     services.pool_start(user=user_of(request), pool_id=pool_id)
     return Status(204, None)
 
@@ -230,14 +230,14 @@ def suite_upload(request: HttpRequest, pool_id: PathId, body: SuiteIn) -> Upload
 
 @router.post("/pools/{pool_id}/people/{person_id}", response={204: None})
 def worker_add(request: HttpRequest, pool_id: PathId, person_id: PathId) -> Status[None]:
-    """Let somebody work in the pool."""
+    """Allow a person to work in the pool."""
     services.worker_set(user=user_of(request), pool_id=pool_id, person_id=person_id, works=True)
     return Status(204, None)
 
 
 @router.delete("/pools/{pool_id}/people/{person_id}", response={204: None})
 def worker_remove(request: HttpRequest, pool_id: PathId, person_id: PathId) -> Status[None]:
-    """Let somebody work in the pool no longer; what they have open ends, and is kept."""
+    """Withdraw a person's permission to work in the pool. Their open episodes end and are kept."""
     services.worker_set(user=user_of(request), pool_id=pool_id, person_id=person_id, works=False)
     return Status(204, None)
 
@@ -306,7 +306,7 @@ def pool_consent(request: HttpRequest, pool_id: PathId, body: ConsentIn) -> Stat
 
 @router.post("/pools/{pool_id}/tasks/withdrawal", response=ChangedOut)
 def pool_tasks_withdraw(request: HttpRequest, pool_id: PathId, body: WithdrawIn) -> ChangedOut:
-    """Give tasks to nobody any more, or give them out again. Who has one may finish it."""
+    """Withdraw tasks, or give them out again. Annotators who hold one may finish it."""
     return ChangedOut(
         tasks=tasks_withdraw(user=user_of(request), pool_id=pool_id, task_ids=body.tasks, withdrawn=body.withdrawn)
     )
@@ -320,14 +320,14 @@ def pool_tasks_gold(request: HttpRequest, pool_id: PathId, body: GoldWantIn) -> 
 
 @router.post("/pools/{pool_id}/tasks/deletion", response=DeletedOut)
 def pool_tasks_delete(request: HttpRequest, pool_id: PathId, body: TasksIn) -> DeletedOut:
-    """Delete tasks that nobody was ever given; the others are kept."""
+    """Delete tasks that were never given out; the others are kept."""
     deleted, in_use = tasks_delete(user=user_of(request), pool_id=pool_id, task_ids=body.tasks)
     return DeletedOut(deleted=deleted, in_use=in_use)
 
 
 @router.patch("/tasks/{task_id}", response=TaskRow)
 def task_edit(request: HttpRequest, task_id: PathId, body: TaskChanges) -> TaskRow:
-    """Change a task that nobody was given; for admins."""
+    """Change a task that was never given out; for admins."""
     changes = body.model_dump(exclude_none=True)
     return selectors.task_row(task_change(user=user_of(request), task_id=task_id, changes=changes))
 

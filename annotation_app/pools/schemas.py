@@ -136,7 +136,7 @@ class PoolCreate(FrozenModel):
 
 
 class PoolRef(FrozenModel):
-    """A pool as somebody saw it."""
+    """A pool in the state that a person saw."""
 
     id: RowId
     version: Annotated[int, Field(ge=1)]
@@ -150,7 +150,7 @@ class PoolChanges(FrozenModel):
 
 
 class TaskCounts(FrozenModel):
-    """How many tasks of a pool stand where; `gold` of them have a known answer."""
+    """The tasks of a pool by state; `gold` of them have a known answer."""
 
     waiting: int = 0
     claimed: int = 0
@@ -215,7 +215,7 @@ class PoolRow(FrozenModel):
 
 
 class Worker(FrozenModel):
-    """Somebody whom tasks can be given to."""
+    """A person who can be given tasks."""
 
     id: int
     username: str
@@ -243,7 +243,7 @@ class Board(FrozenModel):
 
 
 class TaskChanges(FrozenModel):
-    """What is to be another in a task that nobody was given; null stays."""
+    """Changes to a task that was never given out; null changes nothing."""
 
     instruction: (
         Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8_000, pattern=r"^[^\x00]*$")]

@@ -30,7 +30,7 @@ MAX_ROW_LENGTH = 100_000
 """Characters of one task."""
 MAX_ID_LENGTH = 200
 MAX_FAULTS = 200
-"""Faults that are told; a file with more is wrong as a whole."""
+"""Most faults that are listed; a file with more is wrong as a whole."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _WHOLE = re.compile(r"([+-]?[0-9]{1,30})(?:\.0*)?")
 """A whole number; spreadsheets and pandas write 1 as 1.0 too."""

@@ -58,7 +58,7 @@ def computer_revoke(request: HttpRequest, computer_id: RowId) -> Status[None]:
 
 @router.delete("/recorder/recordings/{uuid:session_id}", response=RecordedSessionOut)
 def recording_delete(request: HttpRequest, session_id: UUID) -> RecordedSessionOut:
-    """Delete a recording that nobody has reviewed."""
+    """Delete a recording without a review."""
     return selectors.session_out(services.session_delete(user=user_of(request), session_id=session_id))
 
 
@@ -98,7 +98,7 @@ def recording_pool_consent(request: HttpRequest, pool_id: RowId, body: PoolConse
 
 @router.get("/recorder/recordings/{uuid:session_id}", auth=RECORDER_AUTH, response=SessionState)
 def recording_state(request: HttpRequest, session_id: UUID) -> SessionState:
-    """Where one of your recordings stands; a recorder asks before it changes what was uploaded."""
+    """The state of one of your recordings. A recorder asks for it before it changes what was uploaded."""
     found = selectors.session_out(selectors.session_of(user=user_of(request), session_id=session_id))
     return SessionState(state=found.state, deleted_at=found.deleted_at)
 

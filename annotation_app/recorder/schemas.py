@@ -72,7 +72,7 @@ class PoolTerms(FrozenModel):
 
 
 class PoolConsentIn(FrozenModel):
-    """Which version of a pool's terms somebody read on their computer."""
+    """The version of a pool's terms that a person read on their computer."""
 
     version: Annotated[int, Field(ge=1, le=2**31 - 1)]
 

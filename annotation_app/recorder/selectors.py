@@ -33,7 +33,7 @@ from annotation_app.tasks.models import Pool, TaskState
 from annotation_app.tasks.selectors import pool_order, pools_agreed_to, pools_assigned_to
 
 MAX_BRIEFS = 100
-"""Briefs of a pool that a recorder is told."""
+"""Most briefs of a pool that a recorder gets."""
 MAX_SHOWN = 200
 """Sessions on a person's page, the newest."""
 

@@ -6,7 +6,7 @@ from annotation_app.refills import selectors, services
 
 @app.task(name="refills.due")
 def refills_due_job() -> None:
-    """Look at every pool whose rule is on, or that somebody wants refilled."""
+    """Check every pool whose rule is on, or for which a refill was requested."""
     for pool_id in selectors.rules_due():
         refill_job.delay(pool_id)
 

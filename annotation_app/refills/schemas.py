@@ -56,7 +56,7 @@ class RefillPage(FrozenModel):
     settings: RefillSettings
     added_in_24_hours: int
     pending: bool
-    """Whether somebody asked for a refill that has not been made yet."""
+    """Whether a requested refill has not been made yet."""
     looked_at: datetime | None
     error: str
     reachable: bool

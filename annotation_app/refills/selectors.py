@@ -59,7 +59,7 @@ def settings_of(rule: RefillRule) -> RefillSettings:
 
 
 def is_pending(rule: RefillRule) -> bool:
-    """Whether somebody asked for a refill after the last look."""
+    """Whether a refill was requested after the last check."""
     return rule.requested_at is not None and (rule.looked_at is None or rule.looked_at < rule.requested_at)
 
 

@@ -47,7 +47,7 @@ class ReviewIn(FrozenModel):
 
 
 class ReviewNextIn(FrozenModel):
-    """Where in the queue to go on, and what it is narrowed to."""
+    """The position in the queue, and its filters."""
 
     after: UUID | None = None
     direction: Direction = "next"

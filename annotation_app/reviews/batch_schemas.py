@@ -38,7 +38,7 @@ class BatchIn(FrozenModel):
 
 
 class BatchSessionOut(FrozenModel):
-    """How one session of a batch stands: `done` of `total` thoughts."""
+    """The state of one session of a batch: `done` of `total` thoughts."""
 
     episode: UUID
     instruction: str
@@ -67,7 +67,7 @@ class BatchSummary(FrozenModel):
 
 
 class BatchOut(BatchSummary):
-    """A batch with how each of its sessions stands."""
+    """A batch with the state of each of its sessions."""
 
     sessions: tuple[BatchSessionOut, ...]
 

@@ -158,7 +158,7 @@ class ThoughtRevision(models.Model):
 
 
 class VariantStatus(models.TextChoices):
-    """Where a variant of a thought stands. abstained: the model wrote none that keeps the facts."""
+    """The state of a variant of a thought. abstained: the model wrote none that keeps the facts."""
 
     PROPOSED = "proposed"
     CHOSEN = "chosen"

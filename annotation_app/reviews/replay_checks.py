@@ -62,7 +62,7 @@ async def _check(job_id: UUID, attempt: Trajectory, image: str, pool: str) -> Ch
 async def _replay_steps(
     job_id: UUID, attempt: Trajectory, bridge: BridgeClient, lease: Lease, machine: Machine
 ) -> tuple[CheckStep, ...] | None:
-    """What came of each act; the first that cannot be done ends it. None where the job was cancelled."""
+    """The outcome of each act; the first that cannot be done ends the check. None where the job was cancelled."""
     await machine.prepare(attempt.task)
     done: list[CheckStep] = []
     for step in attempt.steps:

@@ -40,7 +40,8 @@ class QueueItem(FrozenModel):
 
 
 class ReviewQueue(FrozenModel):
-    """What waits, oldest first; `next` is where the following page begins, if any. `capped`: more than `total` wait."""
+    """Waiting episodes, oldest first. `next` is the cursor of the following page, if any. `capped`: more than `total`
+    wait."""
 
     items: tuple[QueueItem, ...]
     total: int

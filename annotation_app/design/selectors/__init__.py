@@ -73,7 +73,7 @@ def design_page(*, user: User) -> DesignPage:
 
 
 def placed_page(*, user: User, node_id: int | None, level: int | None, after: int = 0) -> PlacedPage:
-    """The tasks under a node and all below it, of one level or of all; without a node those that stand nowhere. Raises
+    """The tasks under a node and all below it, of one level or of all; without a node those without a place. Raises
     Forbidden and NotFound."""
     design_check(user)
     found = tasks_unplaced()
@@ -93,7 +93,7 @@ def placed_page(*, user: User, node_id: int | None, level: int | None, after: in
 
 
 def tasks_unplaced() -> QuerySet[Task]:
-    """Tasks that stand under no node."""
+    """Tasks that are under no node."""
     return design_tasks().filter(Q(placement__isnull=True) | Q(placement__node__isnull=True))
 
 

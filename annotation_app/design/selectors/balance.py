@@ -16,7 +16,7 @@ from annotation_app.tasks.models import Pool, Task, TaskState
 PLACES = 3
 """Leaves that are suggested for a level."""
 GONE = (TaskState.WITHDRAWN, TaskState.BROKEN)
-"""Nobody gets tasks in these states, and they do not count."""
+"""Tasks in these states are not given out, and do not count."""
 
 
 def balance_page(*, user: User, pool_id: int | None) -> BalancePage:

@@ -134,7 +134,7 @@ def application_names() -> tuple[str, ...]:
 
 
 def content_of(draft: TaskDraft) -> DraftContent:
-    """What a draft says, without who said it."""
+    """The content of a draft, without its author."""
     return DraftContent(
         text=draft.text,
         expertise=draft.expertise,

@@ -137,5 +137,5 @@ def draft_columns(content: DraftContent) -> dict[str, object]:
 
 
 def drafts_written(*, request_id: UUID) -> int:
-    """How many drafts came of a request."""
+    """The number of drafts that a request made."""
     return TaskDraft.objects.filter(request_id=request_id).count()

@@ -63,7 +63,7 @@ def node_change(*, user: User, node_id: int, wanted: NodeChange) -> Node:
 
 @transaction.atomic(durable=True)
 def node_delete(*, user: User, node_id: int) -> None:
-    """Take a node and all below it out of the graph; its tasks stand nowhere then. Raises Forbidden and NotFound."""
+    """Remove a node and all below it from the graph; its tasks have no place then. Raises Forbidden and NotFound."""
     role_check(user, Role.ADMIN)
     node = node_of(node_id=node_id)
     path = "/".join(node_paths()[node_id])

@@ -1,4 +1,4 @@
-"""Saying where tasks stand in the graph, and how hard they are."""
+"""Set the place of tasks in the graph, and their difficulty."""
 
 from django.db import transaction
 

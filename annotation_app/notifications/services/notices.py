@@ -17,11 +17,11 @@ from annotation_app.notifications.schemas import NoticeKind
 logger = logging.getLogger(__name__)
 
 MAX_NOTICES_PER_USER = 200
-"""Notices somebody has at the most; older ones go."""
+"""Most notices of a person; older ones are deleted."""
 MAILS_PER_RUN = 50
 """Mails of one go."""
 PREFERENCE = "mail_notices"
-"""Who set it in their preferences is told by mail too."""
+"""People who chose it in their preferences also get a mail."""
 MAIL_TEXTS: dict[str, str] = {
     "export.finished": "Your export is done",
     "export.failed": "Your export failed",
@@ -49,7 +49,7 @@ PAGE_URLS = {
 
 
 def notice_create(*, user: User, kind: NoticeKind, subject: str, details: dict[str, Any] | None = None) -> None:
-    """Tell somebody something, in the transaction in which it happens."""
+    """Store a notice for a person, in the transaction of its cause."""
     Notice.objects.create(user=user, kind=kind, subject=subject, details=details or {})
     oldest = (
         Notice.objects.filter(user=user)
@@ -75,7 +75,7 @@ def admins_notify(*, kind: NoticeKind, subject: str, details: dict[str, Any] | N
 
 
 def notices_read(*, user: User, until: int) -> None:
-    """Note that somebody has read theirs, up to this one."""
+    """Mark a person's notices as read, up to this one."""
     Notice.objects.filter(user=user, pk__lte=until, read_at__isnull=True).update(read_at=timezone.now())
 
 

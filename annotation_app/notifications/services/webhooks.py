@@ -61,7 +61,10 @@ def webhook_add(*, user: User, requested: WebhookIn) -> tuple[Webhook, str]:
 
 @transaction.atomic(durable=True)
 def webhook_change(*, user: User, webhook_id: int, change: WebhookChange) -> Webhook:
-    """Set what is given; who is switched on again begins anew. Raises Forbidden, NotFound and Invalid."""
+    """Change the given settings. A webhook that is switched on again starts with no failures.
+
+    Raises Forbidden, NotFound and Invalid.
+    """
     webhook = webhook_of(user=user, webhook_id=webhook_id)
     requested = change.model_dump(exclude_none=True, mode="json")
     if change.url is not None:

@@ -34,8 +34,10 @@ CHANGES: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
 
 
 def pool_create(*, user: User, settings: PoolSettings, policy_id: int | None = None) -> Pool:
-    """A new pool, empty and for nobody yet. Raises Forbidden, NotFound, Conflict for a name that is taken, and Invalid
-    for an image that no host makes."""
+    """Make a new pool, without tasks and people.
+
+    Raises Forbidden, NotFound, Conflict for a name that is taken, and Invalid for an image that no host makes.
+    """
     role_check(user, Role.ADMIN)
     image_check(settings.image)
     return _create(user, settings, policy_id)
@@ -140,7 +142,7 @@ def _columns(settings: PoolSettings) -> dict[str, object]:
 
 
 def _states_count(pool: Pool) -> None:
-    """Where the tasks of a pool stand with its present overlap."""
+    """The states of a pool's tasks with its present overlap."""
     pool.tasks.filter(gold__isnull=True).exclude(state__in=(TaskState.BROKEN, TaskState.WITHDRAWN)).update(
         state=Case(
             When(finished__gte=pool.overlap, then=Value(TaskState.DONE)),
@@ -207,7 +209,7 @@ def pool_stop(*, user: User, pool_id: int, reason: str) -> int:
 
 @transaction.atomic(durable=True)
 def pool_start(*, user: User, pool_id: int) -> None:
-    """Let a stopped pool go on: its people resume by themselves. Raises Forbidden and NotFound."""
+    """Restart a stopped pool. Its people resume by themselves. Raises Forbidden and NotFound."""
     role_check(user, Role.ADMIN)
     pool = pool_locked(pool_id)
     if pool.stopped_at is None:

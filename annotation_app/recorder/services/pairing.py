@@ -18,7 +18,7 @@ from annotation_app.recorder.schemas import PAIRING_VERSION, Paired, PairIn
 from annotation_app.recorder.selectors import computers_of
 
 CODE_ALPHABET = "CFHJKLMRTWXY34679"
-"""Characters that are told apart when they are read aloud or written by hand."""
+"""Characters that stay distinct when they are read aloud or written by hand."""
 CODE_GROUP, CODE_GROUPS = 4, 2
 CODE_MINUTES = 10
 TOKEN_DAYS = 365

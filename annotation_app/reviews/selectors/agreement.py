@@ -105,7 +105,7 @@ def _verdicts(pool_id: int | None) -> list[list[str]]:
 
 
 def _finished(pool_id: int | None) -> QuerySet[Episode]:
-    """What people did and nobody sent back."""
+    """Finished work that was not sent back."""
     found = Episode.objects.filter(status="finished", task__pool__practice=False).exclude(review=Review.RETURNED)
     return found if pool_id is None else found.filter(task__pool_id=pool_id)
 

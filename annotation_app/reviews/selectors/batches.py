@@ -47,7 +47,7 @@ def batches_of(user: User) -> QuerySet[Batch]:
 
 
 def batch_out(*, user: User, batch_id: UUID) -> BatchOut:
-    """A batch with how each of its sessions stands. Raises Forbidden and NotFound."""
+    """A batch with the state of each of its sessions. Raises Forbidden and NotFound."""
     batch = batches_of(user).filter(pk=batch_id).first()
     if batch is None:
         raise NotFound("There is no such batch.")

@@ -111,7 +111,7 @@ def _fix_out(fix: Fix) -> FixOut:
 
 
 def _previous(episode: Episode) -> Episode | None:
-    """The attempt of the same person that was sent back, and that this one does anew."""
+    """The attempt of the same person that was sent back, and that this one repeats."""
     return (
         Episode.objects.filter(
             task_id=episode.task_id,

@@ -21,7 +21,7 @@ DUPLICATES_SHOWN = 100
 
 
 def job_of(*, user: User, job_id: UUID) -> JobOut:
-    """How a job stands. Raises Forbidden and NotFound."""
+    """The state of a job. Raises Forbidden and NotFound."""
     review_reader_check(user)
     job = Job.objects.filter(pk=job_id).first()
     if job is None:
@@ -54,7 +54,7 @@ def duplicates(*, user: User, pool_id: int) -> Duplicates:
 
 
 def episodes_to_compare(*, pool_id: int) -> tuple[UUID, ...]:
-    """The finished episodes of a pool that nobody turned down, oldest first."""
+    """The finished episodes of a pool that were neither sent back nor rejected, oldest first."""
     found = Episode.objects.filter(task__pool_id=pool_id, status="finished")
     found = found.exclude(review__in=(Review.RETURNED, Review.REJECTED))
     return tuple(found.order_by("finished_at", "id").values_list("pk", flat=True))

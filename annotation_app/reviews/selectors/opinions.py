@@ -18,7 +18,7 @@ COMPARED = 5_000
 
 
 def open_opinions(episode: Episode) -> QuerySet[Opinion]:
-    """What was said of an episode since it was decided last, oldest first."""
+    """Opinions on an episode since its last decision, oldest first."""
     return Opinion.objects.filter(episode=episode, round__isnull=True)
 
 
@@ -55,7 +55,7 @@ def has_opinion(user: User) -> Exists:
 
 
 def opinions_of(user: User, episode: Episode) -> tuple[OpinionOut, ...]:
-    """What independent reviewers said of an episode, as far as this person may see it, oldest first."""
+    """Opinions of independent reviewers on an episode that this person may see, oldest first."""
     found = episode.opinions.select_related("reviewer", "round")
     if is_blind(user, episode):
         found = found.filter(round__isnull=False)

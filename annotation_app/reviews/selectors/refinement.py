@@ -1,4 +1,4 @@
-"""How the refinement of a session's thoughts stands, and what a model is to write of them."""
+"""The state of the refinement of a session's thoughts, and the thoughts that a model shall refine."""
 
 from collections import Counter
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Attempts as reviews have left them: with what was said of each step, mended, trimmed and split."""
+"""Attempts as reviews have left them: corrected, trimmed and split, with the verdicts of each step."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator

@@ -14,9 +14,9 @@ from annotation_app.reviews.schemas import Attempt, SharedTask, SharedTasks
 from annotation_app.reviews.selectors.queue import review_reader_check
 
 MAX_ATTEMPTS = 50
-"""Attempts at one task that are told, the newest."""
+"""Most attempts at one task that are listed, newest first."""
 MAX_SHARED_TASKS = 100
-"""Tasks that are told, the last ones added first."""
+"""Most tasks that are listed, the last added first."""
 
 
 def attempts(*, user: User, episode_id: UUID) -> tuple[Attempt, ...]:

@@ -868,7 +868,7 @@ export interface PoolSettings {
   skills: string[];
 }
 /**
- * How many tasks of a pool stand where; `gold` of them have a known answer.
+ * The tasks of a pool by state; `gold` of them have a known answer.
  */
 export interface TaskCounts {
   waiting: number;
@@ -899,7 +899,7 @@ export interface PoolChanges {
   };
 }
 /**
- * A pool as somebody saw it.
+ * A pool in the state that a person saw.
  */
 export interface PoolRef {
   id: number;
@@ -915,7 +915,7 @@ export interface Board {
   missing_suites: MissingSuite[];
 }
 /**
- * Somebody whom tasks can be given to.
+ * A person who can be given tasks.
  */
 export interface Worker {
   id: number;
@@ -1092,7 +1092,7 @@ export interface ServerTrial {
   reason: string;
 }
 /**
- * Which version of the terms somebody read.
+ * The version of the terms that a person read.
  */
 export interface ConsentIn {
   version: number;
@@ -1104,7 +1104,7 @@ export interface ChangedOut {
   tasks: number;
 }
 /**
- * Tasks of the pool that are given to nobody any more; False: they are given out again.
+ * Tasks of the pool that are no longer given out; False: they are given out again.
  */
 export interface WithdrawIn {
   /**
@@ -1144,7 +1144,7 @@ export interface TasksIn {
   tasks: number[];
 }
 /**
- * What is to be another in a task that nobody was given; null stays.
+ * Changes to a task that was never given out; null changes nothing.
  */
 export interface TaskChanges {
   instruction?: string | null;
@@ -1286,7 +1286,7 @@ export interface RevisionOut {
   new: boolean;
 }
 /**
- * A revision, and the API key of its server, which is stored apart and shown to nobody.
+ * A revision, and the API key of its server, which is stored apart and never shown.
  */
 export interface RevisionRegistration {
   name: string;
@@ -2292,7 +2292,8 @@ export interface QueueItem {
   recorded: boolean;
 }
 /**
- * What waits, oldest first; `next` is where the following page begins, if any. `capped`: more than `total` wait.
+ * Waiting episodes, oldest first. `next` is the cursor of the following page, if any. `capped`: more than `total`
+ * wait.
  */
 export interface ReviewQueue {
   items: QueueItem[];
@@ -2301,7 +2302,7 @@ export interface ReviewQueue {
   next: string | null;
 }
 /**
- * Where in the queue to go on, and what it is narrowed to.
+ * The position in the queue, and its filters.
  */
 export interface ReviewNextIn {
   after?: string | null;
@@ -3223,7 +3224,7 @@ export interface NodeChange {
   measured_by?: string;
 }
 /**
- * Where tasks are to stand; what is None stays.
+ * The new places of tasks; None changes nothing.
  */
 export interface PlacementIn {
   /**
@@ -4945,7 +4946,7 @@ export interface ReadingFault {
     | "file";
 }
 /**
- * What came of a file of readings, or would come of it; with faults, nothing was changed.
+ * The result of a file of readings, or of its trial; with faults, nothing was changed.
  */
 export interface ReadingReport {
   rows: ImportedRow[];
@@ -5176,7 +5177,7 @@ export interface RecordingPool {
   briefs: Brief[];
 }
 /**
- * Which version of a pool's terms somebody read on their computer.
+ * The version of a pool's terms that a person read on their computer.
  */
 export interface PoolConsentIn {
   version: number;
@@ -5425,7 +5426,7 @@ export interface BatchesOut {
   models: RefiningModel[];
 }
 /**
- * A batch with how each of its sessions stands.
+ * A batch with the state of each of its sessions.
  */
 export interface BatchOut {
   id: string;
@@ -5443,7 +5444,7 @@ export interface BatchOut {
   sessions: BatchSessionOut[];
 }
 /**
- * How one session of a batch stands: `done` of `total` thoughts.
+ * The state of one session of a batch: `done` of `total` thoughts.
  */
 export interface BatchSessionOut {
   episode: string;
