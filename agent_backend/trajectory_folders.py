@@ -122,14 +122,14 @@ def read_blob(folder: Path, ref: BlobRef) -> bytes | None:
 
 
 class TrajectoryFolderWriter:
-    """A folder of trajectories on its way: written aside, and given its name when it is whole.
+    """A folder of trajectories that is being written: under another name first, renamed when it is whole.
 
     A writer that was killed is followed by another with the same target and `filters`, which goes on after the last
     whole trajectory. Raises InvalidFolder when the target is there already, or when what stands aside is the
     beginning of another.
 
     Args:
-        on_existing: Hears of each trajectory that is there already.
+        on_existing: Called with each trajectory that is there already.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ class TrajectoryFolderWriter:
         self._count(trajectory)
 
     def finish(self, *, at: datetime, pool: str | None = None, **more: JsonValue) -> ExportManifest:
-        """Write the list of all and give the folder its name. `more` is said beside the filters."""
+        """Write the list of all and give the folder its name. `more` is stored beside the filters."""
         path = self._unfinished / TRAJECTORIES
         listed = ExportedFile(path=TRAJECTORIES, sha256=file_sha256(path), size=path.stat().st_size)
         manifest = ExportManifest(
@@ -195,7 +195,7 @@ class TrajectoryFolderWriter:
         shutil.rmtree(self._unfinished, ignore_errors=True)
 
     def _check_plan(self) -> None:
-        """See that what stands aside was chosen as this is."""
+        """Check that the unfinished folder was made with the same choice."""
         plan, plan_text = self._unfinished / PLAN_FILE, json.dumps(self._filters, indent=1, sort_keys=True)
         if plan.is_file() and plan.read_text() != plan_text:
             raise InvalidFolder(f"{self._unfinished} is the beginning of another folder; remove it or write elsewhere")

@@ -10,7 +10,7 @@ from protocol.trajectory.proposals import ImageLimits
 from protocol.trajectory.steps import Step
 
 MIN_IMAGE_TOKENS = 4
-"""A run of one token this long may stand for a picture; the smallest picture of the family has more."""
+"""A run of one token of this length may be a picture; the smallest picture of the family has more."""
 
 
 def image_sizes(
@@ -26,7 +26,7 @@ def image_sizes(
 
 
 def image_token_count(height: int, width: int, limits: ImageLimits) -> int:
-    """The tokens that stand for one picture. Raises ValueError for one over 200 to 1."""
+    """The number of tokens of one picture. Raises ValueError for one over 200 to 1."""
     rows, columns = smart_resize(height, width, min_pixels=limits.min_pixels, max_pixels=limits.max_pixels)
     return rows * columns // RESIZE_FACTOR**2
 

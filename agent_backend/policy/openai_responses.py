@@ -130,7 +130,7 @@ class OpenAIResponsesClient:
         return kept, [json.dumps(call["actions"], ensure_ascii=False) for call in computer if call is not last]
 
     def _results(self, turn: Turn, calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """What came of calls: that of the last in words, the present screen as a picture."""
+        """The results of calls: that of the last as text, and the present screen as a picture."""
         kept, _ = self._sendable(calls, pictured=bool(turn.pictures))
         if not kept:
             return [_user_message(turn)] if turn.text.strip() or turn.pictures else []

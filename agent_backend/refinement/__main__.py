@@ -76,8 +76,7 @@ async def _run(arguments: argparse.Namespace) -> int:
 
 
 def count_sentences(trajectory: Trajectory) -> "Counter[str]":
-    """The sentences of a refined trajectory by their source, and thoughts that stayed as they were said
-    (`unchanged_thoughts`)."""
+    """Count the sentences of a refined trajectory by source, and its unchanged thoughts (`unchanged_thoughts`)."""
     recorded: Any = trajectory.task.parameters["recording"]
     thoughts = recorded["refinement"]["thoughts"]
     counts = Counter(sentence["support"] for thought in thoughts for sentence in thought["sentences"])

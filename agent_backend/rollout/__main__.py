@@ -1,4 +1,4 @@
-"""Attempts at a suite, or at tasks of a file, into a folder; a command that was ended goes on when it is given again.
+"""Make attempts at a suite, or at tasks of a file, into a folder. Repeat a stopped command to resume it.
 
     python -m agent_backend.rollout --bridge http://127.0.0.1:8010 --suite games --seeds 8 --parallel 4 \\
         --model-url http://127.0.0.1:8091/v1 --model m --dialect ui_tars_1_5 --revision r1 --out rollouts/r1
@@ -149,8 +149,8 @@ def _attempts(
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Roll out and say what came of it. Returns 1 where it could not be done; what was done is kept for the next
-    time."""
+    """Make the attempts and print the result. Returns 1 after an error; finished attempts are kept for the next
+    call."""
     arguments = parse_arguments(argv)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # who cancels it: machines are given back
     try:

@@ -33,7 +33,7 @@ def read_records(folder: Path) -> tuple[AttemptRecord, ...]:
 
 
 class AttemptLog:
-    """Appends whole lines to a file; a command that goes on writes after the whole lines that are there."""
+    """Appends whole lines to a file; a resumed command writes after the whole lines that are there."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -33,7 +33,7 @@ PolicyFactory = Callable[[Machine], Policy]
 
 @dataclass(frozen=True, slots=True)
 class AttemptResult:
-    """What came of an attempt: its trajectory with its pictures by sha256, or why its machine or verifier failed."""
+    """The result of an attempt: its trajectory with its pictures by sha256, or why its machine or verifier failed."""
 
     trajectory: Trajectory | None
     error: str

@@ -46,8 +46,14 @@ EXPERT_REF = PolicyRef(name=EXPERT, revision=EXPERT, dialect="ui_tars_1_5", scri
 async def run_expert_attempt(
     sandbox: BrowserSandbox, task: Task, *, parts: bool = False
 ) -> tuple[Trajectory, Mapping[BlobRef, bytes]]:
-    """One attempt of the expert, and its pictures; with `parts`, what stands where on each screen that is decided on.
-    Raises BridgeError."""
+    """Make one attempt of the expert. Returns it with its pictures.
+
+    Args:
+        parts: Also record the places of texts on each screen that the expert decides on.
+
+    Raises:
+        BridgeError
+    """
     view, started_at, steps, pictures = (
         sandbox.bind(FENCING_TOKEN),
         datetime.now(UTC),

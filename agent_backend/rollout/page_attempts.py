@@ -31,8 +31,11 @@ async def run_page_attempts(
     take: Callable[[AttemptResult], None],
     lost: Callable[[Task, str], None],
 ) -> None:
-    """Every attempt, one on each machine at a time; `take` is told of each as it ends, and `lost` of those whose page
-    failed, with the reason. Raises a group with PolicyUnavailable when the policy's server stays away."""
+    """Make every attempt, one on each machine at a time.
+
+    `take` is called with each as it ends, and `lost` with those whose page failed, with the reason. Raises a group with
+    PolicyUnavailable when the policy's server stays away.
+    """
     pending = deque(tasks)
 
     async def work(sandbox: BrowserSandbox) -> None:

@@ -36,7 +36,7 @@ class PoolTasks(FrozenModel):
     image: str
     items: tuple[Task, ...]
     after: int | None = None
-    """Of a page of them: where the next one begins."""
+    """The cursor of the next page."""
 
 
 def web_app_url(environment: Mapping[str, str] = os.environ) -> str:

@@ -28,7 +28,7 @@ def cancel_path(folder: Path) -> Path:
 
 
 class RolloutCancelled(AgentError):
-    """Somebody asked for no further attempts; the same command resumes."""
+    """A cancellation was requested; the same command resumes."""
 
     code = "cancelled"
 
@@ -56,7 +56,7 @@ class ProgressFile:
         self._write()
 
     def check_cancelled(self) -> None:
-        """Raises RolloutCancelled where somebody asked for that."""
+        """Raises RolloutCancelled if a cancellation was requested."""
         if self._cancel.exists():
             raise RolloutCancelled("no further attempts were wanted")
 

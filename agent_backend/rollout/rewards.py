@@ -26,7 +26,7 @@ def open_judges(settings: RewardJudges, environment: Mapping[str, str]) -> tuple
 
 
 class RewardDecider:
-    """Decides what attempts earn, and writes down what judges were asked and said."""
+    """Decides the rewards of attempts, and stores the requests and replies of judges."""
 
     def __init__(self, judges: Sequence[tuple[RewardJudge, Judge]], log: Path) -> None:
         """`judges` in the order in which they are asked. `log` is a file of JSON Lines, a `Judgement` each; the prompts
@@ -124,10 +124,10 @@ def rewarded(attempt_runner: AttemptRunner, decider: RewardDecider) -> AttemptRu
 
 
 def reward_by_verifier(trajectory: Trajectory) -> dict[str, object] | None:
-    """The fields of a reward where the task's verifier said something; else None.
+    """The fields of a reward if the task's verifier gave a verdict; else None.
 
-    An attempt that waits until its steps run out says nowhere that it is done, and earns nothing. A task that counts
-    points is worth what it counted at any time.
+    An attempt that waits until its steps run out never reports that it is done, and earns nothing. A task that counts
+    points earns its count at any time.
     """
     verdict = trajectory.verdict
     if verdict is None or verdict.success is None:

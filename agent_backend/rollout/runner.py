@@ -19,7 +19,7 @@ from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeError, BridgeUnavailable
 
 MAX_TRIES = 3
-"""How often an attempt is begun whose machine fails."""
+"""How often an attempt is started when its machine fails."""
 
 
 class NoAttemptFinished(AgentError):
@@ -49,7 +49,7 @@ class AttemptWorkers:
     """Attempts to make next, with those to retry because their machine failed."""
     _tries: Counter[str] = field(default_factory=Counter)
     _fault: AgentError | BridgeError | None = None
-    """Why no further attempt is begun: the bridge or the policy's server is gone, or somebody asked for none."""
+    """Why no further attempt is started: the bridge or the policy's server is gone, or a cancellation was requested."""
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _unwritten: set[asyncio.Task[None]] = field(default_factory=set)
 
@@ -155,10 +155,10 @@ class RolloutRunner(AttemptWorkers):
     _total: int = 0
 
     async def run(self, parallel: int) -> None:
-        """Every attempt that is not in the folder, so many at a time.
+        """Make every attempt that is not in the folder, a bounded number at a time.
 
-        When the bridge or the policy's server is gone, no further attempt is begun, and those that can end do. Raises
-        BridgeUnavailable or PolicyError then, RolloutCancelled where somebody asked for that, UnknownTask or
+        When the bridge or the policy's server is gone, no further attempt is started, and those that can end do. Raises
+        BridgeUnavailable or PolicyError then, RolloutCancelled after a cancellation, UnknownTask or
         InvalidAction where there is nothing to attempt, and NoAttemptFinished; what was done stays in the folder.
         """
         tasks = await list_tasks(self.plan, self.bridge)
@@ -202,7 +202,7 @@ class RolloutRunner(AttemptWorkers):
 
 
 async def _wait_for(written: asyncio.Task[None] | None) -> None:
-    """Wait for a write, which goes on where the wait is cancelled. Raises what it raised."""
+    """Wait for a write. It continues if the wait is cancelled. Raises the write's own errors."""
     if written is not None:
         await asyncio.wait((written,))
         written.result()

@@ -86,7 +86,7 @@ def load_scripts(path: Path) -> tuple[Script, ...]:
 
 
 def find_script(scripts: tuple[Script, ...], prompt: str) -> Script | None:
-    """The script whose instruction stands in the prompt; the longest where several do."""
+    """The script whose instruction is in the prompt; the one with the longest instruction if there are several."""
     found = [script for script in scripts if script.instruction in prompt]
     return max(found, key=lambda script: len(script.instruction), default=None)
 

@@ -49,7 +49,10 @@ class ChatRequest(BaseModel):
 
 
 class Choice(BaseModel):
-    """One sampled reply, cut into tokens, with its log-probability; `yes` is a judge's belief, told at its verdict."""
+    """One sampled reply, cut into tokens, with its log-probability.
+
+    `yes` is a judge's probability, given at its verdict.
+    """
 
     tokens: list[str]
     logprob: float
@@ -82,7 +85,7 @@ def sample_choices(request: ChatRequest, scripts: tuple[Script, ...], dialect: D
 
 
 def continue_reply(beginning: str, replies: Iterable[str]) -> Choice:
-    """The rest of the first reply that begins so; nothing where none does."""
+    """The rest of the first reply that begins with a text; nothing if no reply does."""
     rest = next((reply.removeprefix(beginning) for reply in replies if reply.startswith(beginning)), "")
     return Choice(tokens=split_tokens(rest) or [""], logprob=0.0)
 

@@ -1,1 +1,1 @@
-"""A simulated annotator: a suite's expert at the real desk, who takes a candidate or acts in its place."""
+"""A simulated annotator: a suite's expert at the real desk, which accepts a candidate or overrides it."""

@@ -70,7 +70,7 @@ async def annotate_pool(arguments: argparse.Namespace) -> list[AnnotationSummary
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Annotate and say what came of it; 1 where it could not go on."""
+    """Annotate and print the result. Returns 1 if it could not continue."""
     arguments = parse_arguments(argv)
     try:
         done = asyncio.run(annotate_pool(arguments))

@@ -16,7 +16,7 @@ from vm_bridge.machine import ExpertSuggestion
 CLICK_TOLERANCE_PIXELS = 24
 """How far from the expert's point a candidate may click (pixels), as between two people (docs/adr/review.md)."""
 STALE_CODES = frozenset({"stale_accept", "unknown_proposal", "not_running", "queue_full", "in_takeover"})
-"""Refusals after which somebody looks again: the desk had moved on."""
+"""Refusals after which the annotator reads the desk again, because its state had changed."""
 
 EpisodeOutcome = Literal["success", "failure", "infeasible"]
 """How the annotator itself ends an episode."""
@@ -35,7 +35,7 @@ class AnnotationSummary(FrozenModel):
     overridden: int = 0
     """Steps the annotator did though candidates were offered."""
     shown: int = 0
-    """Steps it did where nobody proposed."""
+    """Steps that it did without proposals."""
     ended: Literal["success", "failure", "infeasible", "skipped", "ended"]
     """Its own word; `ended`: the episode ended without it."""
 

@@ -39,7 +39,7 @@ MAX_RECONNECTS = 50
 
 
 class WebAppClient:
-    """Somebody signed in. Raises WebAppRejected where the app refuses, WebAppUnavailable where it does not answer."""
+    """A signed-in person. Raises WebAppRejected where the app refuses, WebAppUnavailable where it does not answer."""
 
     def __init__(self, web: str, *, http: httpx.AsyncClient | None = None) -> None:
         self._http = http or httpx.AsyncClient(base_url=web, timeout=60, headers={"Origin": web})
@@ -122,7 +122,7 @@ class EpisodeConnection:
 
     @property
     def state(self) -> EpisodeState:
-        """As it was told last."""
+        """The last state that the server sent."""
         assert self._state is not None, "an open desk has been told"
         return self._state
 
@@ -164,8 +164,11 @@ class EpisodeConnection:
         await self._resend()
 
     async def _resend(self) -> None:
-        """Where a process died, the next one hears nobody until the other's lease has run out; of one that is over it
-        still says what became of a command."""
+        """Send the unacknowledged command again after a reconnect.
+
+        If a process died, the next one takes no commands until the old lease has run out. For an episode that is over
+        it still answers what became of a command.
+        """
         accepts_commands = self._has_control or self.state.status != "running"
         if self._resend_pending and accepts_commands and self._unacknowledged is not None:
             self._resend_pending = False
