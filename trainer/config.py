@@ -22,12 +22,12 @@ class Settings(FrozenModel):
 
 
 def changed_fields(config: Settings, earlier: Mapping[str, JsonValue], may_change: Set[str]) -> list[str]:
-    """Names of settings, but those that may change, in which a run differs from how it was begun. A setting that was
-    not known then counts as its default, so that a run goes on with a trainer that has learned new ones."""
+    """Names of settings in which a run differs from its start, without those that may change. A setting that was
+    unknown then counts as its default, so that a newer trainer with more settings can resume the run."""
     known = {name: value for name, value in earlier.items() if name in type(config).model_fields}
     raw_settings = config.model_dump(mode="json", exclude=set(may_change))
     before: Mapping[str, JsonValue] = known
-    # What was told then need not be possible with what has changed since; it is compared as it was written.
+    # The settings of the start may be invalid with those that changed since; they are compared as they were written.
     with suppress(ValidationError):
         begun = type(config).model_validate({**config.model_dump(mode="json", include=set(may_change)), **known})
         before = begun.model_dump(mode="json", exclude=set(may_change))
@@ -36,12 +36,12 @@ def changed_fields(config: Settings, earlier: Mapping[str, JsonValue], may_chang
 
 
 class TrainingConfig(Settings):
-    """What every command that trains is told."""
+    """Settings of every command that trains."""
 
     checkpoint: Path
-    """The folder it begins with, in the Hugging Face layout."""
+    """The checkpoint's folder to start from, in the Hugging Face layout."""
     out: Path
-    """The run's folder: checkpoints and curves. Started again, a run goes on from the newest checkpoint in it."""
+    """The run's folder: checkpoints and curves. Started again, a run resumes from its newest checkpoint."""
     updates: int = Field(default=100, ge=1)
     """How many there are in all."""
     keep_every: int = Field(default=50, ge=1)
@@ -88,7 +88,7 @@ class PackingConfig(Settings):
 
 
 class DatasetTrainingConfig(TrainingConfig, PackingConfig):
-    """What commands that go over samples in order, again and again, are told."""
+    """Settings of commands that make several passes over their samples."""
 
 
 Kind = TypeVar("Kind", bound=Settings)

@@ -78,7 +78,7 @@ class Config(DatasetTrainingConfig, DialectConfig):
 
 
 def run(config: Config) -> Path:
-    """Train, or go on training; returns the last checkpoint's folder. Raises TrainerError."""
+    """Train, or resume training; returns the last checkpoint's folder. Raises TrainerError."""
     newest = newest_checkpoint(config.out)
     checkpoint = open_checkpoint(newest or config.checkpoint, config)
     renderer = Renderer(checkpoint, context=config.tokens)

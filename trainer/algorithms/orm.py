@@ -46,7 +46,7 @@ class Config(DatasetTrainingConfig):
     likelihood: float = Field(default=1.0, ge=0)
     """How much the likelihood of the right answer's words weighs."""
     reward: float = Field(default=1.0, ge=0)
-    """How much it weighs that the right one of both answers is said: the expected reward of one turn."""
+    """Weight of the expected reward of one turn: the probability of the right one of both answers."""
     balanced: bool = True
     """Whether successes weigh as much as failures in all."""
     held_out: float = Field(default=0.1, ge=0, lt=1)
@@ -61,7 +61,7 @@ class Question:
     decisive: int
     """Its place among the tokens of the answer, from 0."""
     verdicts: tuple[int, int]
-    """The tokens that stand there in both answers: yes, then no."""
+    """The tokens at this place in both answers: yes, then no."""
     done: bool
     weight: float = 1.0
 
@@ -113,7 +113,7 @@ QuestionsFor = Callable[[Config, Checkpoint], Sequence[Question]]
 
 
 def run(config: Config, load_questions: QuestionsFor = read_questions) -> Path:
-    """Train, or go on training; returns the last checkpoint's folder. Raises TrainerError."""
+    """Train, or resume training; returns the last checkpoint's folder. Raises TrainerError."""
     newest = newest_checkpoint(config.out)
     checkpoint = open_checkpoint(newest or config.checkpoint, config)
     training, held_out = split_questions(load_questions(config, checkpoint), config)

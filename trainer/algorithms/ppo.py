@@ -36,7 +36,7 @@ class Config(OnPolicyConfig):
     """How it is trained, and on what."""
 
     critic: Path | None = None
-    """A critic that was trained before; without one it begins as the policy's own eyes, expecting nothing."""
+    """A critic that was trained before. Without one, the critic starts with the policy's weights and a value of 0."""
     critics: CriticSharing = "shared"
     """One critic for attempts by every interface, or one for each; these begin as the folders in `critic` named after
     them (`gui`, `functions`), or else all as the same."""
@@ -45,7 +45,7 @@ class Config(OnPolicyConfig):
     value_updates: int = Field(default=0, ge=0)
     """At most so many updates, the first ones, teach the critic alone."""
     value_enough: float = Field(default=0.5, le=1)
-    """The policy begins to learn as soon as the critic explains so much of the variance of what attempts came to."""
+    """The policy begins to learn as soon as the critic explains this share of the returns' variance."""
     gamma: float = Field(default=1.0, gt=0, le=1)
     """What a reward is worth one token later."""
     policy_lambda: float | None = Field(default=None, ge=0, le=1)

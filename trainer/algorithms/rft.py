@@ -1,4 +1,4 @@
-"""Rejection fine-tuning: the likelihood of what the policy itself said in attempts that a verifier believed.
+"""Rejection fine-tuning: maximum likelihood of the policy's own replies in attempts that a verifier accepted.
 
 It trains on what `python -m agent_backend.evaluation.rejection_sampling` kept. A person's steps, and attempts without
 a verifier's result, are left out and counted: this teaches a policy nothing but its own successes.
@@ -31,12 +31,12 @@ class Config(DatasetTrainingConfig, DialectConfig):
 
 
 def run(config: Config) -> Path:
-    """Train, or go on training; returns the last checkpoint's folder. Raises TrainerError."""
+    """Train, or resume training; returns the last checkpoint's folder. Raises TrainerError."""
     return fit(config, lambda checkpoint: read_samples(config, checkpoint))
 
 
 def read_samples(config: Config, checkpoint: Checkpoint) -> list[TokenizedSample]:
-    """What the policy said in attempts that succeeded. Raises NothingToLearn, FolderError."""
+    """The policy's replies in attempts that succeeded. Raises NothingToLearn, FolderError."""
     left_out: Counter[str] = Counter()
     renderer, dialect = Renderer(checkpoint, context=config.tokens), get_dialect(config.dialect, config.prompt)
     samples: list[TokenizedSample] = []

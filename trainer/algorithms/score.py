@@ -1,7 +1,7 @@
 """Scoring: a checkpoint's log-probabilities of recorded attempts, token by token, as JSON Lines.
 
-A line a step: the log-probability of each token that was said, what the server said of it where that can be compared,
-and what a critic expects before it.
+One line for each step: the log-probability of each token of the reply, the server's own where both can be compared,
+and the critic's value before the token.
 """
 
 import json
@@ -37,7 +37,7 @@ class Config(DialectConfig):
     critic: Path | None = None
     """A critic's folder, for values."""
     temperature: float = Field(default=1.0, gt=0)
-    """At which log-probabilities are told; the server's are told of what was drawn at the same."""
+    """Temperature of the log-probabilities. The server's are written only for replies sampled at the same one."""
     tokens: int = Field(default=32_768, ge=2)
     """How many a sample may have; a longer one is left out and counted."""
     device: str = "cpu"
@@ -60,7 +60,7 @@ def run(config: Config) -> Path:
 def score_sample(
     sample: TokenizedSample, checkpoint: Checkpoint, critic: Critic | None, temperature: float
 ) -> dict[str, Any]:
-    """What is said of one sample."""
+    """The line of one sample."""
     one = pack([sample], checkpoint.model).to(checkpoint.model.device)
     with torch.inference_mode():
         logprobs = learned_logprobs(checkpoint.model, one, temperature=temperature)

@@ -1,7 +1,7 @@
-"""Supervised fine-tuning: the likelihood of what was said at each step, by its weight.
+"""Supervised fine-tuning: maximum likelihood of the reply of each step, by its weight.
 
-It trains on folders of trajectories, the policy's own tokens and what people worded. `weighting` says how much a
-person's corrections weigh beside the rest.
+It trains on folders of trajectories: the policy's own tokens, and the steps that people wrote. `weighting` sets the
+weight of a person's corrections beside the rest.
 """
 
 from collections import Counter
@@ -47,7 +47,7 @@ class Config(DatasetTrainingConfig, DialectConfig):
 
 
 def run(config: Config) -> Path:
-    """Train, or go on training; returns the last checkpoint's folder. Raises TrainerError."""
+    """Train, or resume training; returns the last checkpoint's folder. Raises TrainerError."""
     if config.follow:
         return run_streaming(config)
     return fit(config, lambda checkpoint: read_samples(config, checkpoint))

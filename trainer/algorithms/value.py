@@ -55,7 +55,7 @@ class Config(DatasetTrainingConfig, DialectConfig):
     temperature: float = Field(default=1.0, gt=0)
     """At which the policy drew; attempts of another are left out."""
     shaping: RewardShaping = RewardShaping()
-    """What an attempt is rewarded for; the same as PPO will be told."""
+    """The rewards of an attempt; PPO must have the same settings."""
     held_out: float = Field(default=0.1, gt=0, lt=1)
     """The share of attempts that are only asked about."""
     look_every: int = Field(default=10, ge=1)
@@ -104,7 +104,7 @@ AttemptsFor = Callable[[Config, Checkpoint], Sequence[Attempt]]
 
 
 def run(config: Config, load_attempts: AttemptsFor = read_attempts_for_value) -> Path:
-    """Train, or go on training; returns the last critic's folder. Raises TrainerError."""
+    """Train, or resume training; returns the last critic's folder. Raises TrainerError."""
     check_even_split(config)
     newest = newest_checkpoint(config.out)
     critic = open_critic(newest or config.checkpoint, config)

@@ -27,7 +27,7 @@ CLASS_WEIGHTS: Mapping[Role, float] = {"demonstration": 10.0, "own": 1.0, "befor
 
 
 def step_roles(trajectory: Trajectory, *, window: int = BEFORE) -> tuple[Role | None, ...]:
-    """The role of each step that stands; `window` steps before a correction are `before`. None where nothing is
+    """The role of each step that was not undone; `window` steps before a correction are `before`. None where nothing is
     learned, as `learned_form` says."""
     roles = [_role(step) for step in without_undone_steps(trajectory).steps]
     for onset, starts in enumerate(intervention_onsets(trajectory)):
@@ -38,7 +38,10 @@ def step_roles(trajectory: Trajectory, *, window: int = BEFORE) -> tuple[Role | 
 
 
 def intervention_onsets(trajectory: Trajectory) -> tuple[bool, ...]:
-    """Of each step that stands, whether a person took over from the policy here: the first of each run of those."""
+    """Whether a person took over from the policy at a step, for each step that was not undone.
+
+    Only the first of consecutive such steps counts.
+    """
     stepped_in = [
         step.decision in ("override", "takeover") and step.policy is not None
         for step in without_undone_steps(trajectory).steps

@@ -1,7 +1,7 @@
 """Documents with pictures as text and bytes in their order: Markdown as it is written, HTML as it reads.
 
-Pictures are files in the documents' folder. One that is elsewhere, missing or of an unknown kind is left out, and what
-stands for it in words stays.
+Pictures are files in the documents' folder. One that is elsewhere, missing or of an unknown kind is left out. The words
+in its place stay.
 """
 
 import json
@@ -25,7 +25,7 @@ BREAKING = {"p", "div", "br", "li", "tr", "section", "article", "pre", "blockquo
 HEADINGS = {f"h{level}" for level in range(1, 7)}
 
 Part = str | tuple[str, str]
-"""Text, or a picture's path as it is written and the words that stand for it."""
+"""Text, or a picture's path as it is written with the words in its place."""
 
 
 def list_documents(folder: Path) -> list[Path]:

@@ -32,7 +32,7 @@ RenderReply = Callable[[int, Candidate], TokenizedSample]
 
 
 class PreferenceConfig(DatasetTrainingConfig, DialectConfig):
-    """What commands that learn from choices are told."""
+    """Settings of commands that learn from choices."""
 
     folders: tuple[Path, ...] = Field(min_length=1)
     """Trajectories with what people accepted, overrode and marked."""
@@ -117,7 +117,7 @@ def read_judged_replies(config: PreferenceConfig, checkpoint: Checkpoint) -> lis
 
 
 def with_reply_of(reply: TokenizedSample, other: TokenizedSample) -> TokenizedSample:
-    """A state with what was said in another."""
+    """A state with the reply of another state."""
     before = reply.mask.index(True)
     reply_ids = [token for token, learned in zip(other.ids, other.mask, strict=True) if learned]
     return replace(
@@ -189,7 +189,7 @@ def _reply_renderer(
 
 
 def _unrelated_reply(replies: Sequence[TokenizedSample], place: int) -> TokenizedSample:
-    """The next reply that was said in another state. Raises NothingToLearn where all were said in one."""
+    """The next reply of another state. Raises NothingToLearn if all replies are of one state."""
     own = replies[place]
     for step in range(1, len(replies)):
         other = replies[(place + step) % len(replies)]

@@ -46,16 +46,16 @@ class TokenizedSample:
     ids: tuple[int, ...]
     """Every place of every picture is written out."""
     mask: tuple[bool, ...]
-    """Which tokens the assistant said at this step: the ones that are learned."""
+    """Which tokens are the assistant's at this step. These are learned."""
     weights: tuple[float, ...]
     """How much each counts; 0 outside the mask."""
     pictures: tuple[Picture, ...]
     logprobs: tuple[float, ...] | None
-    """What the server said of each token under the mask; None where the policy did not draw them."""
+    """The server's log-probability of each token under the mask; None if the policy did not sample them."""
     exact: bool = False
     """Whether a trainer's own log-probabilities can be compared with those."""
     weight_versions: tuple[WeightSpan, ...] = ()
-    """Which weights drew the tokens under the mask; none where the policy did not."""
+    """The weights that sampled the tokens under the mask; none if the policy did not sample them."""
 
     @property
     def name(self) -> str:
@@ -85,7 +85,7 @@ class Renderer:
         return ImageLimits(min_pixels=size["shortest_edge"], max_pixels=size["longest_edge"])
 
     def render_sample(self, sample: Sample, read: ReadPicture) -> TokenizedSample:
-        """A step by the dialect's words.
+        """Render a step in a dialect.
 
         Raises:
             SampleUnreadable: The reply holds a token that ends one or stands for a picture.

@@ -1,4 +1,4 @@
-"""A policy's own decisions as tokens: what was read and said, exactly as the server sampled it."""
+"""A policy's own decisions as tokens: prompt and reply, exactly as the server sampled them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

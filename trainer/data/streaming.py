@@ -1,7 +1,7 @@
 """Samples that arrive during training: they join between two passes, and a ledger records when.
 
-A pass goes over everything that joined before it. The ledger is written before a pass begins, so that a run which was
-ended goes on with the very batches it would have come to, whatever has come since.
+A pass goes over everything that joined before it. The ledger is written before a pass begins. A resumed run has
+the same batches as an uninterrupted one, whatever has arrived since.
 """
 
 import hashlib
@@ -114,7 +114,7 @@ class StreamingOrder:
         return ShuffledOrder(self.lengths[: ends[number]], tokens=self._config.tokens, seed=self._config.seed)
 
     def _begun(self, number: int) -> bool:
-        """Whether there is such a pass; one that was not begun yet begins with what has come."""
+        """Whether there is such a pass. A new pass begins with everything that has arrived."""
         if number < len(self._passes):
             return True
         until = time.monotonic() + self._waits.patience
@@ -152,8 +152,11 @@ class StreamingOrder:
         return [path for path in there if path not in self._met]
 
     def _taken(self, paths: Sequence[Path]) -> list[JoinedFolder]:
-        """Have these join. What came into an inbox and cannot be used is told, and never tried again; a folder that was
-        asked for by its name has to be good. Raises TrainerError."""
+        """Let these folders join.
+
+        A folder of an inbox that cannot be used is reported, and not tried again. A folder that the settings name must
+        be usable. Raises TrainerError.
+        """
         joined = []
         for path in paths:
             self._met.add(path)

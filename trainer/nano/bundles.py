@@ -1,4 +1,4 @@
-"""What the repository keeps of a policy: weights in half the bytes, and the heads, so that it can go on learning."""
+"""What the repository keeps of a policy: bfloat16 weights, and the heads, so that training can continue."""
 
 import os
 import shutil

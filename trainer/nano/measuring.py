@@ -1,6 +1,6 @@
-"""What a checkpoint can do on fresh drawn screens: reading, clicking and typing, on words it was trained on and others.
+"""Measure a checkpoint on newly drawn screens: reading, clicking and typing, on words it was trained on and others.
 
-Beside every share stands what blindness comes to: the same screens, grey. Seeds are far from those of training.
+Beside every share is that of the same screens in grey. Seeds are far from those of training.
 """
 
 import json
@@ -37,7 +37,7 @@ TOGETHER = 25
 
 
 class Config(Settings):
-    """What it is told."""
+    """Settings of the measurement."""
 
     checkpoint: Path
     """What is measured; where it has heads, what they read is measured too."""

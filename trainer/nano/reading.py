@@ -19,7 +19,7 @@ from trainer.runtime.metrics import open_metrics
 
 
 class Config(StageConfig):
-    """What it is told."""
+    """Settings of the reading stage."""
 
 
 def run(config: Config) -> Path:

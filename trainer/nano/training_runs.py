@@ -35,12 +35,12 @@ MAX_CHECKPOINTS = 2
 
 
 class StageConfig(Settings):
-    """What a stage is told."""
+    """Settings of a stage."""
 
     checkpoint: Path
-    """The folder it begins with."""
+    """The checkpoint's folder to start from."""
     out: Path
-    """The run's folder. Started again, a run goes on from the newest checkpoint in it."""
+    """The run's folder. Started again, a run resumes from its newest checkpoint."""
     updates: int = Field(default=2_000, ge=1)
     """How many there are in all."""
     settle: int = Field(default=0, ge=0)
@@ -66,7 +66,7 @@ class StageConfig(Settings):
 
 
 class AttemptsConfig(StageConfig):
-    """What a stage is told that learns from attempts, too."""
+    """Settings of a stage that also learns from attempts."""
 
     folders: tuple[Path, ...] = ()
     """Attempts to learn from beside drawn screens, as an export, a rollout or an expert wrote them."""
@@ -151,7 +151,7 @@ class _Shares(defaultdict[float, list[torch.nn.Parameter]]):
 
 @dataclass
 class StageRun:
-    """A stage on its way: what learns, and where it stands."""
+    """A running stage: its model, and its position in the data."""
 
     config: StageConfig
     checkpoint: Checkpoint

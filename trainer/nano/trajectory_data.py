@@ -276,7 +276,7 @@ def with_policy_thoughts(trajectory: Trajectory) -> Trajectory:
 
 
 def _with_policy_thought(step: Step) -> StepReview | None:
-    """What a reviewer said of a step; a correction with the policy's own thought."""
+    """A reviewer's verdict on a step; a correction keeps the policy's own thought."""
     review = step.review
     if review is None or review.fix is None:
         return review

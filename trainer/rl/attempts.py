@@ -39,11 +39,11 @@ class Attempt:
     versions: tuple[str, ...]
     """Of the weights that drew its steps, each once."""
     rounds: int
-    """Steps that stand, undone ones left out."""
+    """Steps that were not undone."""
     thought: float
     """Mean characters of a thought."""
     interface: Interface = "gui"
-    """By what means it could act, as its prompts said."""
+    """The actions that its prompts offered."""
     judged: bool = False
     """Whether a model decided its reward, and no verifier."""
 
@@ -252,7 +252,7 @@ def flatten_attempts(attempts: Sequence[Attempt], stale: Container[str] = ()) ->
 
 
 def _weights(sample: TokenizedSample) -> tuple[float, ...]:
-    """What a policy said whose tokens nobody kept is neither compared nor imitated."""
+    """Replies of a policy whose tokens were not stored are neither compared nor imitated."""
     if sample.actor == "policy" and sample.logprobs is None:
         return (0.0,) * sum(sample.mask)
     return tuple(weight for weight, learned in zip(sample.weights, sample.mask, strict=True) if learned)

@@ -10,7 +10,7 @@ from trainer.rl.rewards import RewardShaping
 
 
 class OnPolicyConfig(TrainingConfig, PackingConfig, DialectConfig):
-    """How attempts are taken in, and what both algorithms are told."""
+    """How attempts are taken in, and the settings of both algorithms."""
 
     world: Literal["inbox", "lights", "lights helped", "lights both"] = "inbox"
     """Who plays: others, through the inbox, or the trainer itself in its toy world, between two updates: by its screen
@@ -18,7 +18,7 @@ class OnPolicyConfig(TrainingConfig, PackingConfig, DialectConfig):
     inbox: Path
     """Where folders of trajectories come in."""
     attempts: int = Field(default=32, ge=1)
-    """An update begins when so many are there; the others stay for the next."""
+    """An update begins when this many are there; the others stay for the next one."""
     judged_share: float = Field(default=0.5, ge=0, le=1)
     """The most that attempts whose rewards models decided may be of an update; what is beyond it waits in the inbox."""
     staleness: int = Field(default=4, ge=0)
@@ -46,8 +46,8 @@ class OnPolicyConfig(TrainingConfig, PackingConfig, DialectConfig):
     entropy: float = Field(default=0.0, ge=0)
     """How much an undecided policy is worth."""
     kl: float = Field(default=0.0, ge=0)
-    """How much it costs to go away from the weights the run began with."""
+    """Weight of the divergence from the weights that the run began with."""
     human: float = Field(default=1.0, ge=0)
-    """How much the likelihood of a person's words weighs: nobody drew them, so they have no ratio."""
+    """Weight of the likelihood of a person's words. They were not sampled, so they have no ratio."""
     group: int = Field(default=1, ge=1)
     """Attempts at each task, where the trainer itself plays."""

@@ -70,8 +70,14 @@ class CriticSet:
     """What is expected of each token, and how that is learned."""
 
     def __init__(self, source: Path, saved: Path | None, apart: CriticSharing, config: TrainingConfig) -> None:
-        """`source` is what they begin as, a folder for each interface where they are apart and it has such; `kept`
-        is where an earlier part of this run left them, which wins. `config` has the critics' own learning rate."""
+        """Load the critics.
+
+        Args:
+            source: The checkpoint to start from. Separate critics take its folder of their interface if it has one.
+            saved: The critics of an earlier part of this run; they replace `source`.
+            apart: Whether one critic serves every interface.
+            config: With the critics' own learning rate.
+        """
         self._config = config
         self._slots: list[CriticSlot] = []
         places = [(Path(), None)] if apart == "shared" else [(Path(name), n) for n, name in enumerate(INTERFACES)]

@@ -38,7 +38,7 @@ class RewardShaping:
 
 @dataclass(frozen=True)
 class ShapedRewards:
-    """The reward of each step that stands, and what it is made of; the terms of the whole attempt fall on its last."""
+    """The reward of each step that was not undone, and its terms. Terms of the whole attempt fall on its last step."""
 
     steps: tuple[float, ...]
     outcome: float
@@ -56,7 +56,7 @@ class ShapedRewards:
 
 
 def shape_rewards(trajectory: Trajectory, shaping: RewardShaping) -> ShapedRewards | None:
-    """What an attempt is rewarded with; None where it has no step, or nothing can be said of how it ended.
+    """The rewards of an attempt; None if it has no step, or if its outcome is unknown.
 
     A correction's penalty falls on the person's step. The policy has no token there, so the advantages carry it to its
     last one before (`trainer.rl.advantages`): the act that made the person step in.
@@ -82,8 +82,8 @@ def shape_rewards(trajectory: Trajectory, shaping: RewardShaping) -> ShapedRewar
 
 
 def outcome_reward(trajectory: Trajectory, *, partial: bool = False) -> float | None:
-    """What an attempt's outcome is worth, 0 to 1: the reward that was decided when it was made, else what the verifier
-    or the person who made it said. None where nobody can say."""
+    """The reward of an attempt's outcome, 0 to 1: the reward that was decided when it was made, else that of the
+    verifier or of the person who made it. None if the outcome is unknown."""
     earned = trajectory.reward
     if earned is None or (partial and earned.source == "verifier" and not earned.unearned):
         return known_outcome(trajectory, partial=partial)

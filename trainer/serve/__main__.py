@@ -48,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Serve until told to stop."""
+    """Serve until a signal to stop."""
     options = parser().parse_args(arguments)
     torch.set_num_threads(options.threads)
     try:

@@ -34,7 +34,7 @@ class Unauthorised(Exception):
 def create_app(
     engine: Engine, reader: PromptEncoder, *, name: str, root: Path, context: int, api_key: str = "", dev: bool = False
 ) -> FastAPI:
-    """The application. With `dev` weights can be changed; whoever reaches it can then load any folder."""
+    """The application. With `dev`, weights can be changed: any client can then load any folder."""
 
     def admitted(request: Request) -> None:
         token = request.headers.get("authorization", "").removeprefix("Bearer ")
@@ -219,7 +219,7 @@ class CompletionResponse:
         return {"prompt_token_ids": self._prompt.ids} if self._request.return_token_ids else {}
 
     def _choice(self, index: int, parts: Iterable[Delta]) -> dict[str, Any]:
-        """What is said of one reply by some of its deltas."""
+        """The choice object of one reply, from some of its deltas."""
         parts = list(parts)
         choice: dict[str, Any] = {"index": index, "finish_reason": parts[-1].finish}
         if self._request.return_token_ids:

@@ -23,14 +23,14 @@ class PrefilledPrompt:
     logits: torch.Tensor
     """Shape (vocabulary,)."""
     position: int
-    """Where the next token stands; a picture takes fewer positions than tokens."""
+    """Position of the next token; a picture takes fewer positions than tokens."""
     tokens: int
     reused: int
     """How many tokens were not computed, because an earlier prompt began the same way."""
 
 
 class PromptCache:
-    """Reads prompts one by one. What earlier ones had in common with a new one is not computed again."""
+    """Reads prompts one by one. The beginning that a new prompt shares with an earlier one is not computed again."""
 
     def __init__(self, model: Any, *, cache_tokens: int) -> None:
         self._model, self._cache_tokens = model, cache_tokens
@@ -43,7 +43,7 @@ class PromptCache:
         self._seen.clear()
 
     def read(self, prompt: Prompt, reply_ids: Sequence[int] = ()) -> PrefilledPrompt:
-        """Read a prompt, and what a reply to it has said already."""
+        """Read a prompt and the tokens of a reply to it so far."""
         ids = [*prompt.ids, *reply_ids]
         marks = self._marks(prompt, ids)
         keys, reused = self._common(marks, prompt)
@@ -125,7 +125,7 @@ class PromptCache:
         return pictures
 
     def _looked_at(self, pictures: list[Picture]) -> dict[str, Any]:
-        """What the vision tower makes of pictures; each is looked at once."""
+        """The vision tower's output for pictures; each picture is computed once."""
         for picture in pictures:
             if picture.sha256 not in self._seen:
                 seen = self._model.model.get_image_features(picture.pixels, picture.grid, return_dict=True)
@@ -185,7 +185,7 @@ class DecodingBatch:
         return logits
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Let go of every reply but these, and of padding nobody needs any more."""
+        """Drop every reply but these, and padding that is no longer needed."""
         if len(rows) == len(self):
             return
         if not rows or self._cache is None:
@@ -221,7 +221,7 @@ def _padded(keys: Keys, left: int) -> Keys:
 
 
 def _common_prefix_length(known: tuple[int | str, ...], marks: tuple[int | str, ...]) -> int:
-    """How many marks two prompts begin with alike."""
+    """The number of marks that two prompts share at their beginning."""
     count = 0
     for one, other in zip(known, marks, strict=False):
         if one != other:

@@ -38,7 +38,7 @@ class Request:
 
     @property
     def unfinished(self) -> list[Reply]:
-        """Replies that go on."""
+        """Unfinished replies."""
         return [reply for reply in self.replies if reply.finish is None]
 
 
@@ -128,7 +128,7 @@ class Engine:
         self._wake()
 
     async def reload(self, folder: Path) -> None:
-        """Other weights of the same shape; what was computed with the old ones is forgotten, frozen replies go on.
+        """Load other weights of the same shape. Results of the old ones are dropped; frozen replies continue.
 
         Raises CheckpointError, and then the old ones stay.
         """
@@ -212,7 +212,7 @@ class Engine:
                 row.logits = next_logits
 
     def _let_go(self) -> None:
-        """Forget replies that ended or that nobody waits for."""
+        """Drop replies that ended or whose request was dropped."""
         stay = [
             place for place, row in enumerate(self._running) if row.reply.finish is None and not row.request.dropped
         ]
@@ -221,7 +221,7 @@ class Engine:
         self._say_drained()
 
     def _forget(self) -> None:
-        """Nothing computed so far is used again; replies under way are read anew, with what they have said."""
+        """Drop all results so far. Unfinished replies are read again with their tokens."""
         self._prompts.forget()
         again = list(dict.fromkeys(row.request for row in self._running))
         self._empty()
@@ -295,6 +295,6 @@ class Engine:
 
 
 def _group_by_shared_prompt(replies: list[Reply]) -> list[list[Reply]]:
-    """Replies with nothing said yet share one reading of the prompt; the others each need their own."""
+    """Replies without tokens share one reading of the prompt; each other reply needs its own."""
     fresh = [reply for reply in replies if not reply.ids]
     return ([fresh] if fresh else []) + [[reply] for reply in replies if reply.ids]

@@ -65,7 +65,7 @@ class Reply:
         return self._delta(text, (token,), (logprob,))
 
     def abort(self) -> Delta:
-        """End it as it stands."""
+        """End it in its present state."""
         self.finish = "abort"
         return self._delta(self._held + self._spoken(last=True), (), ())
 
@@ -144,7 +144,7 @@ def sampling_logprobs(logits: torch.Tensor, setting: Sampling) -> torch.Tensor:
 
 
 def reply_generator(setting: Sampling, index: int) -> torch.Generator:
-    """The randomness of one reply: a seed gives the same replies again, whoever is served beside it."""
+    """The randomness of one reply: a seed gives the same replies again, whatever else is served."""
     source = torch.Generator()
     if setting.seed is None:
         source.seed()

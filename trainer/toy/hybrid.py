@@ -1,8 +1,8 @@
-"""What it is worth to share a value model over two interfaces, in the toy world: `python -m trainer.toy.hybrid OUT`.
+"""The gain of a value model shared by two interfaces, in the toy world: `python -m trainer.toy.hybrid OUT`.
 
-Every task is tried by clicks alone and with a tool beside them. First critics learn what one fixed policy's attempts
-come to, one for both ways or one for each, from the same attempts; then PPO begins with them. The same command resumes
-an interrupted run: finished parts are only read.
+Every task is tried by clicks alone and with a tool beside them. First, critics learn the returns of one fixed
+policy's attempts: one critic for both ways, or one for each, from the same attempts. Then PPO begins with them. The
+same command resumes an interrupted run: finished parts are only read.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from trainer.toy.rollouts import LightsSource, create_attempts
 from trainer.toy.warm_start import create_warm_start
 
 SIZES = (64, 256)
-"""Attempts that critics learn from, half of them by each way; PPO begins with the critics of the most."""
+"""Numbers of attempts that critics learn from, half of them by each way. PPO begins with the critics of the largest."""
 EXAM = 1_000_000
 """The first task that is only for measuring; those of PPO are further on."""
 Ways = tuple[Interface, ...]
@@ -83,7 +83,7 @@ class Trial:
 
     @property
     def start(self) -> Path:
-        """The policy all begin with; it knows two of four colours and calls the tool now and then."""
+        """The policy that every arm begins with. It knows two of four colours and calls the tool now and then."""
         folder = self.out / "start"
         return folder if folder.exists() else create_warm_start(folder, seed=self.seed, with_tool=True)
 

@@ -1,8 +1,8 @@
-"""Four corners, each with a colour: who points three times at the corner whose colour shines wins, two misses lose.
+"""Four corners, each with a colour. Pointing three times at the corner whose colour is lit wins; two misses lose.
 
-A pure function of a seed and what was said. Only the end is rewarded; what went wrong on the way is seen in the
-picture, as a dark frame. Whoever says nothing that can be read loses a turn, and the turns are bounded.
-Where a tool is offered beside the corners, it presses the right one once: the task can be done both ways.
+A pure function of a seed and the replies. Only the end is rewarded. A miss shows in the picture as a dark frame. A
+reply that cannot be read loses a turn, and the turns are bounded.
+Where a tool is offered too, it presses the right corner once: the task can be done both ways.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ GRAINS = 6
 
 @dataclass(frozen=True)
 class Lights:
-    """Where an attempt stands."""
+    """The state of an attempt."""
 
     seed: int
     hits: int = 0

@@ -1,8 +1,8 @@
-"""A process that plays the lights for a trainer elsewhere: joined to it by two folders, and by nothing else.
+"""A process that plays the lights for a trainer elsewhere. Two folders are their only connection.
 
 It serves the run's newest weights to itself and takes newer ones between two turns, so that an attempt may span
-several versions, each named with what it drew. What was said in an attempt that is on its way is on disk after every
-turn: killed at any moment, a worker of the same name goes on with it.
+several versions, each named with the tokens that it sampled. The replies of an unfinished attempt are on disk after
+every turn: after a kill at any moment, a worker of the same name continues it.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ CONTEXT, CACHE_TOKENS = 256, 2048
 
 
 class Worker:
-    """Plays until it is told to stop; at most `parallel` attempts at a time, and `ahead` folders before the trainer."""
+    """Plays until it is stopped; at most `parallel` attempts at a time, and `ahead` folders before the trainer."""
 
     def __init__(self, *, name: str, run: Path, inbox: Path, parallel: int, ahead: int, temperature: float) -> None:
         self._name, self._run, self._inbox = name, run, inbox

@@ -17,7 +17,7 @@ FACES = (
     *(f"roboto/unhinted/RobotoTTF/Roboto-{style}.ttf" for style in ("Regular", "Medium", "Bold")),
     "roboto/unhinted/RobotoCondensed-Regular.ttf",
 )
-"""One that stands here twice is drawn twice as often."""
+"""An entry that is listed twice is drawn twice as often."""
 SIZES = (10, 11, 12, 12, 13, 13, 14, 15, 16, 18, 20)
 FEWEST = 4
 

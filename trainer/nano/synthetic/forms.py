@@ -231,7 +231,7 @@ def draw_paragraph(random: Random, page: Page, held_out: bool) -> tuple[Screen, 
 
 
 LAYOUTS: tuple[Layout, ...] = (draw_form, draw_form, draw_form, draw_list, draw_list, draw_paragraph)
-"""One that stands here twice is drawn twice as often."""
+"""An entry that is listed twice is drawn twice as often."""
 NO_WIDGET = -1
 
 

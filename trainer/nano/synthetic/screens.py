@@ -40,7 +40,7 @@ class TextLine:
 
 @dataclass(frozen=True)
 class WidgetState:
-    """How far somebody has come with a widget."""
+    """The state of a widget after some acts."""
 
     ticked: bool = False
     text: str = ""

@@ -195,7 +195,7 @@ LAYOUTS: tuple[Callable[[Random, Page], tuple[Screen, NextAction] | None], ...] 
     *(draw_lines, draw_lines, draw_lines),
     *(draw_board, draw_board, draw_signup),
 )
-"""One that stands here twice is drawn twice as often."""
+"""An entry that is listed twice is drawn twice as often."""
 
 
 def draw_site(random: Random, page: Page) -> tuple[Screen, NextAction]:
