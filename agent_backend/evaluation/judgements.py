@@ -45,6 +45,6 @@ def add_judgement_options(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=(),
         metavar="FOLDER",
-        help="believe this judge where nobody else says how an attempt ended",
+        help="use this judge's verdict for attempts without another outcome",
     )
     parser.add_argument("--threshold", type=float, default=0.5, help="from which score on it is believed")

@@ -67,7 +67,7 @@ class Admission:
                 self._take()
             elif (admitted := self._look(self._waiting[descriptor])) is not None:
                 return admitted
-        raise InterruptedError(4, "nobody has been admitted yet")
+        raise InterruptedError(4, "no connection has been admitted yet")
 
     def sweep(self) -> None:
         """Close what has been silent for too long."""

@@ -242,7 +242,7 @@ def _find_reader(job: Import, row: LocatedRow) -> RowReader:
     if not known:
         raise RowError("unknown_format", f"It is none of {', '.join(READERS)}.")
     if job.format and known[0].name != job.format:
-        raise RowError("other_format", f"It is {known[0].name}, and {job.format} was asked for.")
+        raise RowError("other_format", f"It is {known[0].name}, not {job.format}; choose that format or none.")
     return known[0]
 
 

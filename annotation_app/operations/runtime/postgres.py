@@ -161,4 +161,7 @@ def _unprivileged_user() -> pwd.struct_passwd | None:
             return pwd.getpwnam(name)
         except KeyError:
             continue
-    raise OperationsError("This system has neither a user `postgres` nor `nobody`.")
+    raise OperationsError(
+        "This system has neither a user `postgres` nor `nobody`.",
+        hint="PostgreSQL refuses to run as root: create one of them.",
+    )

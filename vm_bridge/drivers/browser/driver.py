@@ -258,7 +258,7 @@ class BrowserDriver:
                 before = await self._ask_with_retry(partial(self._observe, "skipped", 0.0))
             point = find_off_screen_point(action, before.width, before.height)
             if point is not None:
-                raise InvalidAction(f"({point.x}, {point.y}) lies off the screen")
+                raise InvalidAction(f"({point.x}, {point.y}) is outside the screen")
             taken = await self._try_snapshot() if snapshot else None
             if before.page is None or not before.page.truncated:
                 after, error = await self._perform_action(action, began, settle=settle)

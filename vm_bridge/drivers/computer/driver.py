@@ -242,7 +242,7 @@ class ComputerDriver:
             raise UnsupportedAction(f"this machine cannot {action.kind}")
         point = find_off_screen_point(action, self.capabilities.width, self.capabilities.height)
         if point is not None:
-            raise InvalidAction(f"({point.x}, {point.y}) lies off the screen")
+            raise InvalidAction(f"({point.x}, {point.y}) is outside the screen")
         if any(not _is_valid_text(value) for _, value in action if isinstance(value, str)):
             raise InvalidAction("text holds a null character or half a surrogate pair")
 

@@ -196,7 +196,7 @@ class RemoteDriver:
         started, seen = datetime.now(UTC), watch.shot
         point = find_off_screen_point(action, seen.width, seen.height)
         if point is not None:
-            raise InvalidAction(f"({point.x}, {point.y}) lies off the screen")
+            raise InvalidAction(f"({point.x}, {point.y}) is outside the screen")
         before = await self._observation(seen, "skipped", 0.0)
         given, error = await self._perform_action(action, (seen.width, seen.height))
         awaited = None if expected in (None, before.screenshot) else ExpectedPicture(expected, self._encode)

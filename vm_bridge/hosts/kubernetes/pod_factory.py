@@ -165,7 +165,7 @@ class PodFactory:
                     if pod["metadata"]["name"] not in self.owned:
                         await self._call(api.delete, pod["metadata"]["name"], pod["metadata"]["uid"])
             except BridgeError as error:
-                logger.warning("pods that nobody uses may be left: %s", error)
+                logger.warning("unused pods may remain: %s", error)
             else:
                 return
             await asyncio.sleep(pause)

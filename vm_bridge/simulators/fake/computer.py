@@ -224,7 +224,7 @@ class FakeComputer:
             raise UnsupportedAction(f"this machine cannot {action.kind}")
         point = find_off_screen_point(action, self.capabilities.width, self.capabilities.height)
         if point is not None:
-            raise InvalidAction(f"({point.x}, {point.y}) lies off the screen")
+            raise InvalidAction(f"({point.x}, {point.y}) is outside the screen")
 
     async def _act(self, action: Action, *, settle: bool, snapshot: bool, wait_for_timers: bool) -> Transition:
         async with self._serial:

@@ -93,7 +93,7 @@ function panelBindings(workspace: Workspace): Binding[] {
   return PANELS.map((name) => ({ command: commands.panels[name], enabled: available.includes(name), run: () => workspace.showPanel(name) }));
 }
 
-/** Escape takes back the nearest thing: the look into the past, a typing mode, a refusal, the draft, the panel; `use-autopilot-stop` comes first. */
+/** Escape ends the first of these that is active: the view of an earlier step, a typing mode, a refusal, the draft, the panel. `use-autopilot-stop` comes first. */
 function cancelNearest(workspace: Workspace): void {
   if (workspace.viewedStep !== null) workspace.viewStep(null);
   else if (workspace.mode !== "point") workspace.setMode("point");

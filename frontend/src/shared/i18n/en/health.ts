@@ -54,7 +54,7 @@ export const healthMessages = {
   "health.problem.no_model": "Its server does not have this model:",
   "health.problem.refused": "It refuses the key.",
   "health.problem.no_heartbeat": "Nothing was heard of it.",
-  "health.problem.not_known": "Nothing can be told while the scheduler is silent.",
+  "health.problem.not_known": "The state is unknown while the scheduler does not answer.",
   "health.problem.starting": "It is starting and has not reported yet.",
   "health.problem.queue_long": "Very many jobs wait.",
   "health.problem.queue_old": "A job has waited long.",

@@ -36,7 +36,7 @@ export const machineMessages = {
   "machines.live": "Live over {kind}; looking changes nothing for its holder",
   "machines.reclaim": "Take back…",
   "machines.reclaim_one": "Take back {name}",
-  "machines.reclaim.help": "{who} loses this machine at once and is told the reason. Steps already made are kept.",
+  "machines.reclaim.help": "{who} loses this machine at once and sees the reason. Steps already made are kept.",
   "machines.reason": "Reason",
   "machines.queue": "Waiting for a machine",
   "machines.queue.none": "No one is waiting",

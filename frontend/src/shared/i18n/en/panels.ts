@@ -36,7 +36,7 @@ export const panelMessages = {
   "terminal.screen": "Screen of the session {session}",
   "terminal.connecting": "Connecting",
   "terminal.raw": "Raw keys",
-  "terminal.raw.help": "Keys go straight to the session; each burst of them is one step, with the thought that stands in your step. Esc twice ends it.",
+  "terminal.raw.help": "Keys go straight to the session; each burst of them is one step, with the thought in your step. Esc twice ends it.",
   "terminal.raw.on": "Keys go to the session. Esc twice ends.",
 
   "files.path": "Folder",

@@ -199,7 +199,7 @@ export const sharedMessages = {
   "changes.finding.worse": "Worse",
   "changes.finding.chance": "May be chance",
   "api_calls.title": "Equivalent API calls",
-  "api_calls.help": "First create a token on the page Sign-in and security, and put it into PILOTHOUSE_TOKEN. ID stands for an id from the answer of a list.",
+  "api_calls.help": "First create a token on the page Sign-in and security, and put it into PILOTHOUSE_TOKEN. Replace ID by an id from the answer of a list.",
   "api_calls.copy": "Copy",
   "api_calls.copied": "Copied",
   "api_calls.copy_of": "Copy the call for {name}",

@@ -4,7 +4,7 @@ import type { Message } from "@/shared/i18n/messages";
 export const webhookMessages = {
   "notices.title": "Notices",
   "notices.unread": { one: "Notices, 1 new", other: "Notices, {count} new" },
-  "notices.none": "Nothing yet. You are told here when an export is done, or somebody sends your work back.",
+  "notices.none": "Nothing yet. Notices of finished exports, and of work that was sent back to you, appear here.",
   "notices.new": "New",
   "notices.export.finished": "Your export is done",
   "notices.export.failed": "Your export failed",
@@ -23,7 +23,7 @@ export const webhookMessages = {
   "notices.mail": "Send them to my address too, where this installation sends mail",
 
   "webhooks.title": "Webhooks",
-  "webhooks.none": "No program is told anything",
+  "webhooks.none": "No webhooks",
   "webhooks.none.help": "Register an address, and it is sent a signed message when something happens.",
   "webhooks.add": "Add webhook",
   "webhooks.url": "Address",
@@ -68,5 +68,5 @@ export const webhookMessages = {
   "webhooks.secret.new_one": "Make another secret for {url}",
   "webhooks.remove": "Remove",
   "webhooks.remove_one": "Remove {url}",
-  "webhooks.remove.ask": "{url} is told nothing any more, and the list of its messages is gone.",
+  "webhooks.remove.ask": "{url} gets no more messages, and the list of its messages is deleted.",
 } as const satisfies Record<string, Message>;
