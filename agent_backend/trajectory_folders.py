@@ -122,14 +122,13 @@ def read_blob(folder: Path, ref: BlobRef) -> bytes | None:
 
 
 class TrajectoryFolderWriter:
-    """A folder of trajectories that is being written: under another name first, renamed when it is whole.
+    """Writes a folder of trajectories under a temporary name, and renames it when it is complete.
 
-    A writer that was killed is followed by another with the same target and `filters`, which goes on after the last
-    whole trajectory. Raises InvalidFolder when the target is there already, or when what stands aside is the
-    beginning of another.
+    After a writer was killed, a new one with the same target and `filters` resumes after the last complete trajectory.
+    Raises InvalidFolder if the target exists, or if the unfinished folder was begun with other filters.
 
     Args:
-        on_existing: Called with each trajectory that is there already.
+        on_existing: Called with each trajectory that the unfinished folder already holds.
     """
 
     def __init__(
@@ -147,14 +146,14 @@ class TrajectoryFolderWriter:
         self._files: dict[str, ExportedFile] = {}
         self._steps = 0
         self.tasks_by_id: dict[str, Task] = {}
-        """The ids of the trajectories that are in it, and what they were attempts at."""
+        """The tasks of the trajectories in the folder, by trajectory id."""
         (self._unfinished / IMAGES).mkdir(parents=True, exist_ok=True)
         self._check_plan()
         self._resume()
 
     def add(self, trajectory: Trajectory, blob: Callable[[BlobRef], bytes | None]) -> None:
-        """Take one trajectory and the files it refers to; files and prompts may be missing, pictures may not. Raises
-        InvalidFolder."""
+        """Add one trajectory and the files that it refers to. Files and prompts may be missing, pictures may not.
+        Raises InvalidFolder."""
         for ref, needed in _referenced_blobs(trajectory):
             path = image_path(ref)
             if path in self._files:
@@ -173,7 +172,7 @@ class TrajectoryFolderWriter:
         self._count(trajectory)
 
     def finish(self, *, at: datetime, pool: str | None = None, **more: JsonValue) -> ExportManifest:
-        """Write the list of all and give the folder its name. `more` is stored beside the filters."""
+        """Write the manifest and rename the folder to its target. `more` is stored with the filters."""
         path = self._unfinished / TRAJECTORIES
         listed = ExportedFile(path=TRAJECTORIES, sha256=file_sha256(path), size=path.stat().st_size)
         manifest = ExportManifest(
@@ -191,18 +190,18 @@ class TrajectoryFolderWriter:
         return manifest
 
     def discard(self) -> None:
-        """Leave nothing behind."""
+        """Delete the unfinished folder."""
         shutil.rmtree(self._unfinished, ignore_errors=True)
 
     def _check_plan(self) -> None:
-        """Check that the unfinished folder was made with the same choice."""
+        """Check that the unfinished folder was begun with the same filters."""
         plan, plan_text = self._unfinished / PLAN_FILE, json.dumps(self._filters, indent=1, sort_keys=True)
         if plan.is_file() and plan.read_text() != plan_text:
             raise InvalidFolder(f"{self._unfinished} is the beginning of another folder; remove it or write elsewhere")
         write_atomically(plan, plan_text.encode())
 
     def _resume(self) -> None:
-        """Take note of the whole trajectories that are there, and cut off what comes after them."""
+        """Register the complete trajectories in the unfinished folder, and cut off everything after them."""
         whole = 0
         (self._unfinished / TRAJECTORIES).touch()
         with (self._unfinished / TRAJECTORIES).open("r+b") as lines:
@@ -218,7 +217,7 @@ class TrajectoryFolderWriter:
             lines.truncate(whole)
 
     def _register_existing(self, trajectory: Trajectory) -> bool:
-        """Take note of one that is there already; whether all its pictures are."""
+        """Register a trajectory of the unfinished folder. Returns False if one of its pictures is missing."""
         for ref, needed in _referenced_blobs(trajectory):
             path = image_path(ref)
             if (self._unfinished / path).is_file():
@@ -234,7 +233,7 @@ class TrajectoryFolderWriter:
 
 
 def _referenced_blobs(trajectory: Trajectory) -> Iterator[tuple[BlobRef, bool]]:
-    """The files a trajectory refers to, and whether it is nothing without them; no prompts of a sealed task."""
+    """The files that a trajectory refers to, and whether each is required. Omits the prompts of a sealed task."""
     for picture in trajectory_images(trajectory):
         yield picture, True
     prompts = () if Seal.of(trajectory.task) is not None else trajectory_prompts(trajectory)

@@ -46,7 +46,7 @@ class CommandQueue:
     """Waiting commands with their reply channels, in order of arrival.
 
     Args:
-        size: Most commands that wait at a time.
+        size: Maximum number of waiting commands.
     """
 
     def __init__(self, size: int) -> None:

@@ -11,8 +11,8 @@ class RunnerLimits:
     """Bounds of a runner and of its parts.
 
     Attributes:
-        inbox: Most commands that wait at a time.
-        input_batch: Most commands of a takeover whose inputs form one batch.
+        inbox: Maximum number of waiting commands.
+        input_batch: Maximum number of takeover commands whose inputs form one batch.
         machine_retry_seconds: Seconds until a machine is requested again.
         max_invalid_replies: Consecutive replies without an action that become steps of the autopilot. Zero if a person
             is present: the autopilot then ends at once.

@@ -58,7 +58,7 @@ async def retry_unavailable(call: Callable[[], Awaitable[T]], *, within: float) 
 
 
 MAX_CACHED_BYTES = 96 * 2**20
-"""Most bytes of pictures and files in the cache; the latest stays, however large."""
+"""Maximum bytes of pictures and files in the cache. The latest entry stays even if it is larger."""
 
 
 class PictureCache:

@@ -30,7 +30,7 @@ class SettleControl:
 
     @property
     def waiting(self) -> bool:
-        """Whether it waits for timers, or has a screen that was not taken yet."""
+        """Whether it waits for timers, or holds a screen that was not taken yet."""
         return self._rest is not None
 
     @property

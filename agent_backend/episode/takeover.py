@@ -10,7 +10,7 @@ from protocol.actions.types import Gesture, InputEvent, TimedInput
 from protocol.trajectory.observations import Observation
 
 MAX_INPUTS = 2_500
-"""Inputs after which a gesture is closed, whatever is held down; one more batch still fits the protocol's bound."""
+"""Inputs after which a gesture is closed even if something is held down. One more batch fits the protocol's bound."""
 
 
 def build_gesture(inputs: Sequence[InputEvent]) -> Gesture:

@@ -19,7 +19,7 @@ from vm_bridge.machine import Machine
 REACHES_OUTSIDE = "reaches_outside"
 """The parameter that marks a task whose actions change something outside its machine."""
 MAX_REPLAYED_STEPS = 40
-"""Most steps that a twin replays at a time (steps)."""
+"""Maximum steps that a twin replays at a time."""
 MAX_TWIN_PICTURES = 8
 TWIN_TIMEOUT_SECONDS = 10.0
 """How long an unreachable bridge is retried for a twin (seconds)."""

@@ -40,7 +40,7 @@ from protocol.trajectory.tasks import Task
 PAGE_ENDED, TIME_LIMIT_REACHED = "the page has ended by itself", "the time of the page's task is over"
 SERVER_FAULTS = (PolicyUnavailable, PolicyMisconfigured)
 MAX_RESAMPLES = 3
-"""How many refusals in a row a server may send."""
+"""Maximum refusals in a row from a server."""
 MAX_INVALID_REPLIES = 3
 """How many replies in a row may hold no action. Each is a step without effect, and the policy reads why."""
 
@@ -164,6 +164,6 @@ def _server_fault(runner: EpisodeRunner) -> PolicyError | None:
 
 
 def _is_over(state: EpisodeState) -> bool:
-    """Whether the attempt ends now, whatever the policy would reply."""
+    """Whether the attempt ends now, regardless of the policy's next reply."""
     page = current_page(state)
     return state.status == "failed" or (page is not None and (page.over or page.verifier_error is not None))

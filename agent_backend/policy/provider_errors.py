@@ -52,7 +52,7 @@ def status_error(title: str, model: str, status: int, message: str, retry_after:
 
 
 def _remedy(title: str, model: str, status: int, message: str) -> str:
-    """Who must do what about a refusal."""
+    """The remedy for a refusal: who must do what."""
     if status == 401:
         return f"It does not accept the API key: an admin must enter a valid key of {title}."
     if status == 403:
@@ -128,7 +128,8 @@ class SdkErrors:
 
     @contextmanager
     def told(self, model: str, reply: _Reply) -> Iterator[None]:
-        """Raise PolicyError for what the client raises; a stream that breaks off after a beginning is a cut reply."""
+        """Raise PolicyError for what the client raises. A stream that breaks off after it began counts as a truncated
+        reply."""
         sdk = self._sdk
         try:
             yield

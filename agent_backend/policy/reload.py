@@ -2,9 +2,9 @@
 
     python -m agent_backend.policy.reload --server http://127.0.0.1:8000 --weights checkpoints/r12 --version r12
 
-vLLM has to run with VLLM_SERVER_DEV_MODE=1 (`trainer.serve` with its own switch). A server whose weights change while
-it runs, or whose caches still hold what the old ones saw, answers wrongly or falls over at the next picture it knows:
-so this program pauses it until it is idle, loads the weights and their name, clears its caches, and always resumes it.
+vLLM has to run with VLLM_SERVER_DEV_MODE=1 (`trainer.serve` with its own switch). If weights change during a reply, or
+caches keep results of the old weights, the server answers wrongly or crashes at the next cached picture. So this
+program pauses the server until it is idle, loads the weights and their name, clears the caches, and always resumes it.
 With `--freeze` it does not wait: running replies continue with the new weights. After SIGTERM it still resumes the
 server. With `--asked` nothing is changed: it only reports whether the server has these weights. A server that requires
 a key gets PILOTHOUSE_POLICY_API_KEY. Activate the new revision afterwards: proposals of the old one are then withdrawn

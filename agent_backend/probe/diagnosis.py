@@ -96,7 +96,7 @@ def server_findings(server: ServerAbilities) -> list[ProbeFinding]:
 def grounding_findings(
     grounding: Grounding, readings: Sequence[Reading], fit: SpaceFit | None, *, picture_ignored: bool
 ) -> list[ProbeFinding]:
-    """What is wrong with the replies themselves: one cause, the most telling."""
+    """The main fault of the replies themselves; empty if there is none."""
     unread = [reading for reading in readings if isinstance(reading, UnparsedReply)]
     stripped = [reading for reading in unread if STRIPPED_TOKENS_HINT in reading.error.message]
     if len(stripped) > len(readings) / 2:
@@ -131,7 +131,8 @@ def grounding_findings(
 
 
 def dialect_finding(dialect: str, scores: Sequence[DialectScore]) -> ProbeFinding | None:
-    """Another dialect that reads this model better: it hits in at least half of what it was asked, and more often."""
+    """Another dialect that reads this model better: at least half of its replies hit, and at least twice the share of
+    the chosen dialect."""
     own = next((score for score in scores if score.dialect == dialect), None)
     best = max(scores, key=_hit_share, default=None)
     if own is None or best is None or _hit_share(best) < max(0.5, 2 * _hit_share(own)):

@@ -66,9 +66,9 @@ async def answer_to_picture(
     timeout_seconds: float = HEALTH_TIMEOUT_SECONDS,
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> float:
-    """Milliseconds until one token about a picture came: whether a model server is healthy.
+    """Health check of a model server: milliseconds until its first token about a picture.
 
-    Raises TimeoutError where it takes longer than the timeout, and PolicyError where it does not answer.
+    Raises TimeoutError if it takes longer than the timeout, and PolicyError if the server does not answer.
     """
     return await _Prober(endpoint, "small", _ignore_progress, transport).health_ms(timeout_seconds)
 

@@ -1,1 +1,1 @@
-"""Attempts of a policy at bundled tasks without a person: the same runner, its trajectories in a folder."""
+"""Runs a policy on tasks without a person. Uses the same episode runner and writes trajectories to a folder."""

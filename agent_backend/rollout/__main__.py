@@ -51,7 +51,7 @@ from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeError
 
 RELOAD_TIMEOUT_SECONDS = 600.0
-"""Seconds that one request of a reload may take: finishing replies, or reading many gigabytes."""
+"""Timeout of one request of a weight reload (seconds). It may wait for running replies or read many gigabytes."""
 
 
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -71,7 +71,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 async def roll_out(arguments: argparse.Namespace, out: Path, since: datetime | None = None) -> ExportManifest:
-    """Make the attempts and write the folder; `since` is when the command began. Raises AgentError, BridgeError."""
+    """Make the attempts and write the folder. `since` is when the command began. Raises AgentError, BridgeError."""
     since = since or datetime.now(UTC)
     plan = build_plan(arguments)
     attempt_log = AttemptLog(log_path(out))
@@ -140,19 +140,18 @@ async def _opened(
 def _attempts(
     plan: RolloutPlan, arguments: argparse.Namespace, bridge: BridgeClient
 ) -> AbstractAsyncContextManager[AttemptRunner]:
-    """Attempts here, or as tasks of a Ray cluster where one is named. Raises ClusterUnavailable."""
+    """Attempts in this process, or as tasks of a Ray cluster if `--ray` names one. Raises ClusterUnavailable."""
     if not arguments.ray:
         return in_process_attempts(plan, arguments, bridge)
-    from agent_backend.rollout.ray_cluster import ray_attempts  # Ray is no package of the platform's
+    from agent_backend.rollout.ray_cluster import ray_attempts  # Ray is not a dependency of the platform
 
     return nullcontext(ray_attempts(plan, arguments))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Make the attempts and print the result. Returns 1 after an error; finished attempts are kept for the next
-    call."""
+    """Make the attempts and print the result. Returns 1 after an error. The next call reuses finished attempts."""
     arguments = parse_arguments(argv)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # who cancels it: machines are given back
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # cancellation releases the machines
     try:
         if arguments.stream:
             uvloop.run(stream(arguments, arguments.out))

@@ -33,7 +33,7 @@ def read_records(folder: Path) -> tuple[AttemptRecord, ...]:
 
 
 class AttemptLog:
-    """Appends whole lines to a file; a resumed command writes after the whole lines that are there."""
+    """Appends whole lines to a file. A resumed command continues after the last whole line."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -42,7 +42,7 @@ class AttemptLog:
         self._recorded = self._resume()
 
     def add_missing(self, done: Trajectory) -> None:
-        """Write a finished attempt whose line a crash prevented."""
+        """Write the line of a finished attempt if a crash prevented it."""
         if done.id not in self._recorded:
             self.add(done)
 
@@ -68,7 +68,7 @@ class AttemptLog:
         )
 
     def _resume(self) -> set[str]:
-        """The trajectories that have their line; what a crash left of another line is cut off."""
+        """The ids of trajectories that have a line. A partial last line, left by a crash, is cut off."""
         self._path.touch()
         recorded: set[str] = set()
         with self._path.open("r+b") as lines:

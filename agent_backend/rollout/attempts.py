@@ -28,7 +28,7 @@ from vm_bridge.errors import BridgeError, BridgeUnavailable, VerifierFailed
 from vm_bridge.machine import Lease, Machine
 
 PolicyFactory = Callable[[Machine], Policy]
-"""Who proposes in the episode of this machine."""
+"""Makes the policy for an episode on this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +39,21 @@ class AttemptResult:
     error: str
     blobs: Mapping[str, bytes]
     code: str = "machine_failed"
-    """Why there is no trajectory, as a stable word."""
+    """Stable error code if there is no trajectory."""
 
     def blob(self, ref: BlobRef) -> bytes | None:
-        """The bytes of a picture, where they were kept."""
+        """The bytes of a picture; None if they were not kept."""
         return self.blobs.get(ref.sha256)
 
 
 AttemptRunner = Callable[[Task], Awaitable[AttemptResult]]
-"""Attempts a task, here or elsewhere. Raises what `attempt` raises."""
+"""Attempts a task, in this process or on another node. Raises what `run_attempt` raises."""
 LEASE_SECONDS, RENEWALS_PER_LEASE = 60.0, 3
-"""How long a lease is without being renewed, and how often it is within that."""
+"""Lease duration without a renewal (seconds), and the number of renewals in that time."""
 MACHINE_WAIT_SECONDS = 120.0
 """How long an attempt waits for a free machine (seconds)."""
 BRIDGE_USER = "rollout"
-"""Whom the bridge's queue is fair to: all rollouts together count as one."""
+"""User name for the bridge's fair queue: all rollouts together count as one user."""
 
 
 @asynccontextmanager
@@ -65,7 +65,7 @@ async def leased_machine(
     holder: str = BRIDGE_USER,
     wait: float = MACHINE_WAIT_SECONDS,
 ) -> AsyncIterator[Machine]:
-    """A machine of our own while the block runs. Raises BridgeError when there is none after `wait` seconds."""
+    """Lease a machine while the block runs. Raises BridgeError if none is free after `wait` seconds."""
     lease = await bridge.allocate(
         image=image,
         holder=f"{holder}:{session}",
@@ -84,8 +84,8 @@ async def leased_machine(
 
 
 async def renew_lease(bridge: BridgeClient, lease: Lease) -> None:
-    """Renew a lease until it ends; the machine's own calls then say that it did. A bridge that does not answer is asked
-    again before the lease is over."""
+    """Renew a lease until the bridge refuses; the machine's own calls then report that the lease ended. If the bridge
+    does not answer, the renewal is retried before the lease expires."""
     while True:
         await asyncio.sleep(LEASE_SECONDS / RENEWALS_PER_LEASE)
         try:
@@ -99,8 +99,8 @@ async def renew_lease(bridge: BridgeClient, lease: Lease) -> None:
 async def run_attempt(
     bridge: BridgeClient, image: str, task: Task, policy_factory: PolicyFactory, limits: RunnerLimits
 ) -> AttemptResult:
-    """One episode from a fresh machine to its verdict. Raises BridgeError when no machine can be had, PolicyUnavailable
-    when the policy's server stays away."""
+    """Run one episode from a fresh machine to its verdict. Raises BridgeError if no machine is available,
+    PolicyUnavailable if the policy's server does not recover."""
     name = uuid.uuid4().hex
     async with leased_machine(bridge, image, name) as machine:
         return await run_episode(machine, task, policy_factory(machine), limits, name=name)
@@ -109,14 +109,14 @@ async def run_attempt(
 async def run_episode(
     machine: Machine, task: Task, policy: Policy, limits: RunnerLimits, *, name: str = ""
 ) -> AttemptResult:
-    """One episode on a machine that is there. Raises PolicyUnavailable when the policy's server stays away."""
+    """Run one episode on a leased machine. Raises PolicyUnavailable if the policy's server does not recover."""
     start = EpisodeState(
         id=name or uuid.uuid4().hex,
         version=0,
         status="warming",
         task=task,
         pool="rollout",
-        thought_required=False,  # a person is asked for one, a policy says what it says
+        thought_required=False,  # only people must write thoughts
         created_at=datetime.now(UTC),
     )
 
@@ -132,7 +132,7 @@ async def run_episode(
     verdict, trajectory = store.state.verdict, build_trajectory(store)
     if verdict is not None and verdict.error:
         judged = None
-        if verdict.error == VerifierFailed.code and HARBOR in task.parameters:  # what judges lay where the policy acted
+        if verdict.error == VerifierFailed.code and HARBOR in task.parameters:  # writable by the policy
             judged = await judge_again(machine, without_sealed_text(fill_task_secrets(task)), store.state.answer)
         if judged is None:
             return AttemptResult(None, verdict.reason, {}, verdict.error)
@@ -142,9 +142,11 @@ async def run_episode(
 
 
 def build_trajectory(store: InMemoryEpisodeStore) -> Trajectory:
-    """The finished attempt. It terminated when the policy itself said that it was done, when the page ended by itself,
-    or when the policy said too often what is no action; every decision was the policy's own, its finish too, which the
-    pilot had to accept."""
+    """The trajectory of a finished attempt.
+
+    It is terminated if the policy finished it, if the page ended by itself, or after too many replies without a valid
+    action. Every step counts as the policy's own decision, also a finish that the unattended runner had to accept.
+    """
     state = store.state
     steps = tuple(step.model_copy(update={"actor": "policy", "decision": "auto"}) for step in state.steps)
     page = current_page(state)

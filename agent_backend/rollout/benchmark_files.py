@@ -1,4 +1,5 @@
-"""Files and folders of published benchmarks as tasks; see docs/guides/researcher/benchmark-tasks.md for the forms."""
+"""Reads files and folders of published benchmarks as tasks. See docs/guides/researcher/benchmark-tasks.md for the
+forms."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -30,9 +31,9 @@ from protocol.trajectory.tasks import Task
 TABLES = (".csv", ".xlsx")
 ROW_FILES = (*TABLES, ".json", ".jsonl", ".ndjson", PROGRAM_SUFFIX)
 SINGLE_FILES = (".json", PROGRAM_SUFFIX)
-"""Of these a folder may have many."""
+"""Files that hold a single task; a folder may have many of them."""
 PROGRAM_SIGN = b"def evaluate("
-"""What a program has that is a task of OSWorld 2.0."""
+"""Marks a program as a task of OSWorld 2.0."""
 ENVIRONMENTS_FOLDER = "environments"
 """Replaces the published image of a repository task: `environments/ID/Dockerfile` and the files it copies."""
 SIDE_FOLDERS = (ENVIRONMENTS_FOLDER, ORACLES_FOLDER)
@@ -41,7 +42,7 @@ MAX_SIDE_FILE_BYTES = 2**20
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkReader:
-    """Makes tasks of rows, with what lies beside their file."""
+    """Makes tasks from rows and from the files beside them."""
 
     folder: Path
     containers: bool = False
@@ -50,12 +51,12 @@ class BenchmarkReader:
 
     @classmethod
     def of(cls, folder: Path, *, containers: bool = False) -> "BenchmarkReader":
-        """With the settings of the folder. Raises FormError."""
+        """Make a reader with the folder's settings. Raises FormError."""
         data = _side_file(folder / SETTINGS_FILE)
         return cls(folder, containers, FolderSettings() if data is None else parse_settings(data))
 
     def task(self, row: Row, number: int) -> Task | None:
-        """The task of a row, whose number counts from 1; None where it is of no benchmark. Raises FormError and
+        """The task of a row, or None if the row belongs to no benchmark. `number` counts from 1. Raises FormError and
         FolderError."""
         if is_question(row):
             return question_task(row, number, self.settings)
@@ -69,7 +70,7 @@ class BenchmarkReader:
         return None
 
     def harbor_task(self, task: Task) -> Task:
-        """A task of a Harbor folder with the settings beside the folders."""
+        """Add the folder's settings to a task of a Harbor folder."""
         given = task.parameters.get(HARBOR)
         last = (task.name or "").rpartition("/")[2]
         if not isinstance(given, dict) or not {task.name, last} & {*self.settings.keep_processes}:
@@ -77,9 +78,9 @@ class BenchmarkReader:
         return task.model_copy(update={"parameters": {**task.parameters, HARBOR: {**given, "keep_processes": True}}})
 
     def task_file_parameters(self, identifier: object) -> dict[str, Any]:
-        """What a task file of OSWorld's form gets beside itself: its benchmark, and a solution recorded beside it.
+        """Parameters added to a task file of OSWorld's form: its benchmark, and the solution recorded beside it.
 
-        A file of OSWorld's own without a solution gets nothing. Raises FormError.
+        A file of OSWorld itself without a solution gets none. Raises FormError.
         """
         benchmark = self.settings.benchmark
         unsolved = {} if benchmark == "osworld" else {BENCHMARK: origin(benchmark, "none")}
@@ -89,7 +90,7 @@ class BenchmarkReader:
         return unsolved if acts is None else {ORACLE: parse_oracle(acts), BENCHMARK: origin(benchmark, "own")}
 
     def _oracle_acts(self, identifier: object) -> list[dict[str, Any]] | None:
-        """The acts of a recorded solution; None without one. Raises FormError."""
+        """The actions of a recorded solution; None if there is none. Raises FormError."""
         acts = _side_file(self.folder / ORACLES_FOLDER / f"{_name(identifier)}.jsonl")
         return None if acts is None else parse_oracle(acts)
 
@@ -99,9 +100,10 @@ class BenchmarkReader:
 
 
 def find_row_files(folder: Path) -> tuple[Path, ...]:
-    """The files of rows in a folder: one, or JSON files, which may lie in folders by application as OSWorld's do.
+    """The files of rows in a folder: one file, or several single-task files. JSON files may lie in one subfolder per
+    application, as OSWorld's do.
 
-    None where it holds Harbor's task folders, or nothing. Raises FormError.
+    Empty if the folder holds Harbor's task folders or no such file. Raises FormError.
     """
     if (folder / MANIFEST_NAME).exists() or any(folder.glob(f"*/{MANIFEST_NAME}")):
         return ()
@@ -119,7 +121,7 @@ def _may_hold_tasks(path: Path) -> bool:
 
 
 def table_rows(data: bytes, suffix: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows of a CSV file or XLSX workbook by the columns of its heading, each with its place. Raises FormError."""
+    """The rows of a CSV file or XLSX workbook, keyed by column heading, each with its position. Raises FormError."""
     cells = workbook_cells(data) if suffix == ".xlsx" else csv_cells(data, wanted="canary")
     heading: list[str] | None = None
     try:
@@ -133,14 +135,14 @@ def table_rows(data: bytes, suffix: str) -> Iterator[tuple[str, dict[str, Any]]]
 
 
 def _name(value: object) -> str:
-    """A name as the name of a file; one that leads elsewhere is none. Raises FormError."""
+    """An id as a file name. Raises FormError for a path that leads out of the folder."""
     if not isinstance(value, str) or not value or "/" in value or value.startswith("."):
         raise FormError("an id is no name")
     return value
 
 
 def _side_file(path: Path) -> bytes | None:
-    """A small file that may be missing. Raises FormError."""
+    """The content of a small file; None if it is missing. Raises FormError."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:

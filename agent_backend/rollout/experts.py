@@ -1,10 +1,9 @@
-"""What the scripted experts of a browser's suite do, as a folder of trajectories, made in this process and without a
-bridge.
+"""Records the scripted experts of a browser suite as a folder of trajectories. Runs in this process, without a bridge.
 
     python -m agent_backend.rollout.experts --suite miniwob --task click-button --task enter-text --size 160x210 \\
         --first-seed 20000 --seeds 80 --parallel 12 --out runs/attempts
 
-Every attempt has a page of its own; one of MiniWoB++ is asked for in the page's own words, whichever seeds were noted.
+Every attempt has its own page. A MiniWoB++ instruction is read from the page, not from stored seeds.
 """
 
 import argparse
@@ -39,7 +38,7 @@ from vm_bridge.local_browser import (
 )
 
 MAX_STEPS = 40
-"""Acts an attempt may have at most, where its task allows as many."""
+"""Maximum actions of an attempt; a lower limit of its task applies."""
 EXPERT_REF = PolicyRef(name=EXPERT, revision=EXPERT, dialect="ui_tars_1_5", scripted=True)
 
 
@@ -49,7 +48,7 @@ async def run_expert_attempt(
     """Make one attempt of the expert. Returns it with its pictures.
 
     Args:
-        parts: Also record the places of texts on each screen that the expert decides on.
+        parts: Also record the positions of texts on each screen that the expert decides on.
 
     Raises:
         BridgeError
@@ -117,8 +116,8 @@ def _is_over(observation: Observation) -> bool:
 
 
 async def record_attempts(options: argparse.Namespace) -> ExportManifest:
-    """Every attempt that is not in the folder, so many at a time; a task whose page fails is left out. Raises
-    AgentError, BridgeError."""
+    """Make every attempt that is not in the folder, `options.parallel` at a time. A task whose page fails is left out.
+    Raises AgentError, BridgeError."""
     plan = {"suite": options.suite, "tasks": options.task, "first": options.first_seed, "seeds": options.seeds}
     variant = ({"level": options.level} if options.level > 1 else {}) | ({"parts": True} if options.parts else {})
     folder = TrajectoryFolderWriter(
@@ -171,8 +170,7 @@ def parse_arguments(options: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(options: Sequence[str] | None = None) -> int:
-    """Make the attempts and say how many. Returns 1 where it could not be done; what was done is kept for the next
-    time."""
+    """Make the attempts and print how many. Returns 1 after an error. The next call reuses finished attempts."""
     arguments = parse_arguments(options)
     try:
         manifest = asyncio.run(record_attempts(arguments))

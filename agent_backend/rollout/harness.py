@@ -1,7 +1,7 @@
-"""A harness for games: the screen in words, the last turns, and a reflection on them at each decision.
+"""A harness for games: at each decision it adds the screen in words, the last turns, and a reflection on them.
 
 After LMGame-Bench (arXiv 2505.15146, section 3): a perception module that writes the game's state, and a memory module
-with the last ten turns and a reflection. What a policy may do is the same without it.
+with the last ten turns and a reflection. The harness does not change which actions a policy may take.
 """
 
 from collections.abc import Awaitable, Callable
@@ -25,7 +25,7 @@ from protocol.trajectory.tasks import Task
 from vm_bridge.machine import Machine
 
 TURNS = 10
-"""The last turns that the policy sees and reflects on."""
+"""Number of last turns that the policy sees and reflects on."""
 MAX_REFLECTION_TOKENS = 256
 REFLECTION_PROMPT = """You play a game and look back at your last turns before you decide on the next one.
 
@@ -85,7 +85,8 @@ class HarnessedPolicy:
         )
 
     async def _reflect(self, task: Task, steps: tuple[Step, ...], words: str) -> str:
-        """The model's reflection on its last turns; empty at the first turn, and for a script."""
+        """The model's reflection on its last turns. Empty at the first turn, for a script, and for a policy that cannot
+        write text."""
         if not steps or self.ref.scripted or not isinstance(self._policy, WritingPolicy):
             return ""
         prompt = REFLECTION_PROMPT.format(
@@ -115,12 +116,12 @@ def screen_words(observation: Observation) -> str | None:
 
 
 def described(task: Task) -> Task:
-    """The task with a description in each observation of its page; its id and its start stay the same."""
+    """The task with a page description in each observation. Its id and its start state stay the same."""
     return task.model_copy(update={"parameters": {**task.parameters, "described": True}})
 
 
 def harness_factory(policy_factory: PolicyFactory, harness: Harness) -> PolicyFactory:
-    """A factory of the same policies behind the harness."""
+    """A factory that wraps each policy in the harness."""
 
     def factory(machine: Machine) -> Policy:
         return HarnessedPolicy(policy_factory(machine), harness)

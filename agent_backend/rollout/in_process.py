@@ -1,4 +1,4 @@
-"""Attempts in this process: with a bridge and a policy, both closed in the end."""
+"""Attempts in this process, with a bridge and a policy. Both are closed at the end."""
 
 import argparse
 import asyncio

@@ -1,4 +1,4 @@
-"""Machines that go from one attempt to the next, where every task begins in a state of its own."""
+"""Reuses machines for further attempts on images where every task begins in a clean state."""
 
 import asyncio
 import contextlib
@@ -16,12 +16,12 @@ from vm_bridge.api.client import BridgeClient
 from vm_bridge.machine import Machine
 
 REUSABLE_IMAGES = frozenset({"browser"})
-"""Machines on which `prepare` gives up the session and opens another: nothing of an attempt is left there. What a
-policy did on other machines may outlast `prepare`, so each attempt leases one of them."""
+"""Images whose `prepare` opens a new session, so that nothing of the last attempt is left. On other images, changes
+may outlast `prepare`, so each attempt leases its own machine."""
 KEPT_SECONDS = 20.0
-"""How long a machine is reused, so that people who wait for one get theirs."""
+"""How long a machine is reused (seconds). The limit lets waiting people get a machine."""
 IDLE_SECONDS = 1.0
-"""How long a machine waits for the next attempt."""
+"""How long a free machine is kept for the next attempt (seconds)."""
 
 
 @dataclass(slots=True)
@@ -29,12 +29,12 @@ class _KeptMachine:
     machine: Machine
     lease: contextlib.AsyncExitStack
     until: float
-    """Loop time after which no further attempt has it."""
+    """Loop time after which no further attempt gets the machine."""
     giving_back: asyncio.TimerHandle | None = field(default=None)
 
 
 class MachineReuse:
-    """The machines of one rollout; an async context manager. Nothing is leased when it ends."""
+    """The machines of one rollout; an async context manager. On exit all leases are released."""
 
     def __init__(self, bridge: BridgeClient) -> None:
         self._bridge = bridge
@@ -87,7 +87,7 @@ class MachineReuse:
         return _KeptMachine(machine, lease, asyncio.get_running_loop().time() + KEPT_SECONDS)
 
     def _keep(self, image: str, kept: _KeptMachine) -> None:
-        """Offer it to the next attempt, or give it back beside that."""
+        """Keep the machine for the next attempt, or release it in the background."""
         loop = asyncio.get_running_loop()
         if image not in REUSABLE_IMAGES or loop.time() >= kept.until:
             return self._give_back(kept)

@@ -27,7 +27,7 @@ REQUIRED_MODEL_OPTIONS = ("model_url", "model", "dialect", "revision")
 
 
 def add_task_options(parser: argparse.ArgumentParser) -> None:
-    """What says which tasks are attempted, and where."""
+    """Add the options that choose the tasks and the machines."""
     what = parser.add_argument_group("attempts")
     what.add_argument("--bridge", help="the bridge's address; the key is PILOTHOUSE_BRIDGE_MASTER_KEY")
     what.add_argument("--suite", help="whose bundled tasks")
@@ -52,13 +52,13 @@ def add_task_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_expert_task_options(parser: argparse.ArgumentParser) -> None:
-    """The same for programs that need the tasks of a plan and no policy."""
+    """Add task options for programs that need the tasks of a plan but no policy."""
     add_task_options(parser)
     parser.set_defaults(expert=True, provider="openai_compatible", dialect=None, memory=HistoryBudget(), prompt=None)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """All that says what is attempted, and by whom."""
+    """Add all options that choose the tasks and the policy."""
     add_task_options(parser)
     where = parser.add_argument_group("cluster", "attempts as tasks of a Ray cluster: docs/guides/operator/cluster.md")
     where.add_argument("--ray", help="its address, or auto")
@@ -98,7 +98,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_stream_options(parser: argparse.ArgumentParser) -> None:
-    """Options of attempts that stream to a trainer."""
+    """Add the options for attempts that stream to a trainer."""
     stream = parser.add_argument_group(
         "stream", "attempts for a trainer, each in its own folder: docs/guides/researcher/reinforcement.md"
     )
@@ -116,7 +116,7 @@ def add_stream_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_reward_options(parser: argparse.ArgumentParser) -> None:
-    """What says who decides the rewards of attempts that no verifier judges."""
+    """Add the options for judges, which decide rewards of attempts without a verifier's verdict."""
     rewards = parser.add_argument_group("rewards", f"a judge's key is read from {KEY_VARIABLE} by default")
     rewards.add_argument(
         "--judges",
@@ -128,7 +128,7 @@ def add_reward_options(parser: argparse.ArgumentParser) -> None:
 
 
 def check_options(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """Exits with a word where something is missing that only some command lines need."""
+    """Exit with a message if an option is missing that only some combinations of options require."""
     if arguments.provider in DIALECTS:
         arguments.model_url = arguments.model_url or BASE_URLS[arguments.provider]
         arguments.dialect = arguments.dialect or DIALECTS[arguments.provider]
@@ -185,7 +185,7 @@ def parse_memory(text: str) -> HistoryBudget:
 
 
 def parse_judges(text: str) -> RewardJudges:
-    """Judges that decide rewards, of a file. Raises ArgumentTypeError."""
+    """Read the judges that decide rewards from a file. Raises ArgumentTypeError."""
     try:
         return read_reward_judges(Path(text))
     except InvalidRewardJudges as error:
@@ -193,7 +193,7 @@ def parse_judges(text: str) -> RewardJudges:
 
 
 def parse_prompt(text: str) -> PromptTemplate:
-    """A prompt in place of the dialect's own: JSON, or a file of it. Raises ArgumentTypeError."""
+    """A prompt that replaces the dialect's own: JSON, or a file with JSON. Raises ArgumentTypeError."""
     try:
         return PromptTemplate.model_validate_json(text if text.lstrip().startswith("{") else Path(text).read_bytes())
     except OSError as error:
@@ -203,7 +203,7 @@ def parse_prompt(text: str) -> PromptTemplate:
 
 
 def build_plan(arguments: argparse.Namespace) -> RolloutPlan:
-    """What is to be attempted. Raises InvalidSource and PoolUnavailable."""
+    """The plan that the command line describes. Raises InvalidSource and PoolUnavailable."""
     levels = tuple(arguments.level or (1,))
     stored = read_source(arguments.tasks, arguments.image) if arguments.tasks else None
     return RolloutPlan(
@@ -245,7 +245,7 @@ def _sampling(arguments: argparse.Namespace) -> SamplingParams:
 
 
 def policy_factory_of(arguments: argparse.Namespace) -> tuple[PolicyFactory, ClosablePolicy | None]:
-    """Who proposes; and what must be closed in the end."""
+    """A policy factory, and the object to close at the end."""
     ref = _policy_ref(arguments)
     if arguments.expert:
         return (lambda machine: ExpertPolicy(ref, machine.suggest_expert_action, task_oracle)), None

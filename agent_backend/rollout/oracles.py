@@ -1,4 +1,4 @@
-"""What solves a task that brings its solution along, but no script that its machine could play."""
+"""Solves tasks that include their solution when their machine has no expert script to play."""
 
 from protocol.actions.types import Finish
 from protocol.benchmarks.forms import oracle_actions
@@ -9,7 +9,8 @@ from vm_bridge.machine import ExpertSuggestion
 
 
 def task_oracle(task: Task, steps: tuple[Step, ...]) -> ExpertSuggestion | None:
-    """The next of the task's recorded acts, then the end; else its reference answer; None where it has neither."""
+    """The next recorded action of the task, and a finish after the last one. A task without recorded actions finishes
+    with its first reference answer; a task without either gets None."""
     acts = oracle_actions(task)
     if len(steps) < len(acts):
         return ExpertSuggestion(thought="I go on as the recorded solution does.", action=acts[len(steps)])

@@ -1,7 +1,6 @@
-"""Attempts of a policy at pages of a browser's suite through the engines of this process, without a bridge.
+"""Attempts of a policy at pages of a browser suite, with browser engines of this process and without a bridge.
 
-An episode is run as on a leased machine; one of MiniWoB++ is asked for in the page's own words, whichever seeds were
-noted.
+An episode runs as on a leased machine. A MiniWoB++ instruction is read from the page, not from stored seeds.
 """
 
 import asyncio
@@ -18,8 +17,8 @@ from vm_bridge.local_browser import BrowserSandbox, open_prepared
 async def run_page_attempt(
     sandbox: BrowserSandbox, task: Task, policy_factory: PolicyFactory, limits: RunnerLimits
 ) -> AttemptResult:
-    """One episode from a fresh page to its verdict. Raises BridgeError where the page fails before it,
-    PolicyUnavailable when the policy's server stays away."""
+    """Run one episode from a fresh page to its verdict. Raises BridgeError if the page fails before the episode,
+    PolicyUnavailable if the policy's server does not recover."""
     page_task, machine = await open_prepared(sandbox, task)
     return await run_episode(machine, page_task, policy_factory(machine), limits)
 
@@ -33,8 +32,8 @@ async def run_page_attempts(
 ) -> None:
     """Make every attempt, one on each machine at a time.
 
-    `take` is called with each as it ends, and `lost` with those whose page failed, with the reason. Raises a group with
-    PolicyUnavailable when the policy's server stays away.
+    `take` is called with each attempt as it ends. `lost` is called with each task whose page failed, and the reason.
+    Raises an exception group with PolicyUnavailable if the policy's server does not recover.
     """
     pending = deque(tasks)
 

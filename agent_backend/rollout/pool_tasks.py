@@ -13,7 +13,7 @@ from protocol.base import FrozenModel
 from protocol.trajectory.tasks import Task
 
 POOL_PREFIX = "pool:"
-"""How a source is written that is a pool: `pool:NAME`."""
+"""Prefix of a source that is a pool: `pool:NAME`."""
 MAX_TASKS = 100_000
 RETRY_PAUSES_SECONDS = (0.2, 0.8, 3.2)
 TIMEOUT_SECONDS = 60.0
@@ -21,7 +21,7 @@ BUSY_STATUSES = frozenset({429, 502, 503, 504})
 
 
 class PoolUnavailable(AgentError):
-    """A pool's tasks cannot be read; `code` is the web app's own, where it gave one."""
+    """A pool's tasks cannot be read. `code` is the web app's own code if it gave one."""
 
     code = "pool_unavailable"
 
@@ -96,7 +96,7 @@ def _read_page(http: httpx.Client, query: dict[str, str | int]) -> PoolTasks:
 
 
 def _get(http: httpx.Client, query: dict[str, str | int]) -> httpx.Response:
-    """The answer, asked for again while the web app is away or busy. Raises PoolUnavailable."""
+    """The response. The request is retried while the web app is unavailable or busy. Raises PoolUnavailable."""
     for pause in (*RETRY_PAUSES_SECONDS, None):
         try:
             response = http.get("/api/pools/definitions", params=query)

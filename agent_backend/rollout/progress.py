@@ -1,4 +1,4 @@
-"""How far a rollout is: a file beside the folder, replaced soon after an attempt begins or ends."""
+"""Reports a rollout's progress in a file beside the folder, replaced soon after an attempt begins or ends."""
 
 import asyncio
 import contextlib
@@ -12,8 +12,8 @@ from protocol.evaluation.records import AttemptRecord, RolloutProgress, RunningA
 from protocol.trajectory.tasks import Task
 
 HEARTBEAT_SECONDS, WRITE_SECONDS = 5.0, 0.5
-"""How often the file is renewed where nothing changes, and at most where something does: replacing a file can wait
-for the disk, so it is done beside the attempts."""
+"""Intervals between writes of the file (seconds): without changes, and the shortest with changes. Replacing a file can
+wait for the disk, so it happens in the background."""
 PROGRESS_SUFFIX, CANCEL_SUFFIX = ".progress.json", ".cancel"
 
 
@@ -23,7 +23,7 @@ def progress_path(folder: Path) -> Path:
 
 
 def cancel_path(folder: Path) -> Path:
-    """The file whose presence asks a rollout to begin no further attempt."""
+    """The file whose presence tells a rollout to begin no further attempt."""
     return folder.with_name(folder.name + CANCEL_SUFFIX)
 
 
@@ -34,9 +34,9 @@ class RolloutCancelled(AgentError):
 
 
 class ProgressFile:
-    """Writes the progress of one command; attempts that an earlier one made are `done` from the beginning.
+    """Writes the progress of one command. Attempts of an earlier command count as `done` from the beginning.
 
-    What was asked before `since`, by default now, was asked of an earlier command.
+    A cancellation requested before `since` (by default now) was meant for an earlier command.
     """
 
     def __init__(self, folder: Path, since: datetime | None = None) -> None:
@@ -48,7 +48,7 @@ class ProgressFile:
         self._writing = threading.Lock()
 
     def open(self, total: int, done: int) -> None:
-        """Say how many attempts there are, and how many were made before. What an earlier command was asked is over."""
+        """Write the total number of attempts and how many are done. Drops a cancellation of an earlier command."""
         with contextlib.suppress(FileNotFoundError):
             if self._cancel.stat().st_mtime < self._since.timestamp():
                 self._cancel.unlink()
@@ -61,7 +61,7 @@ class ProgressFile:
             raise RolloutCancelled("no further attempts were wanted")
 
     async def beat(self) -> None:
-        """Write what changed, and renew the file, until it is cancelled."""
+        """Write changes, and rewrite the file as a heartbeat, until this task is cancelled."""
         silent = 0.0
         while True:
             await asyncio.sleep(WRITE_SECONDS)
@@ -71,7 +71,7 @@ class ProgressFile:
                 await asyncio.to_thread(self._write)
 
     def close(self) -> None:
-        """Say that the command ended. `beat` has ended before."""
+        """Write that the command ended. `beat` must have ended before."""
         self._change(ended=True)
         self._write()
 

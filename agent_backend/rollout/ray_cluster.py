@@ -1,4 +1,4 @@
-"""Attempts as tasks of a Ray cluster: each on a node with room, its trajectory sent back here."""
+"""Runs attempts as tasks of a Ray cluster, each on a node with capacity. Trajectories are sent back to this process."""
 
 import argparse
 import asyncio
@@ -26,7 +26,7 @@ def ray_attempts(plan: RolloutPlan, arguments: argparse.Namespace) -> AttemptRun
         ray.init(address=arguments.ray, log_to_driver=False, logging_level="warning")
     except (ConnectionError, RayError) as error:
         raise ClusterUnavailable(f"no Ray cluster at {arguments.ray}: {error}") from error
-    # Ray repeats nothing: an attempt has a machine, and its tries are counted by who asks for it.
+    # Ray must not retry: an attempt holds a machine, and the caller counts its tries.
     remote_attempt = ray.remote(run_remote_attempt).options(num_cpus=arguments.ray_cpus, max_retries=0)
 
     async def attempt_runner(task: Task) -> AttemptResult:

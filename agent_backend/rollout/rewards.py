@@ -1,5 +1,5 @@
-"""What an attempt earns: by the first that says anything of verifier, reference answer, criteria of the last screens,
-and a model that reads the whole attempt."""
+"""Decides the reward of an attempt. The first of these with a result decides: verifier, reference answer, criteria on
+the last screens, a model that reads the whole attempt."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -29,8 +29,8 @@ class RewardDecider:
     """Decides the rewards of attempts, and stores the requests and replies of judges."""
 
     def __init__(self, judges: Sequence[tuple[RewardJudge, Judge]], log: Path) -> None:
-        """`judges` in the order in which they are asked. `log` is a file of JSON Lines, a `Judgement` each; the prompts
-        lie in the folder `<log>.prompts`."""
+        """`judges` are asked in this order. `log` is a file of JSON Lines, one `Judgement` a line. The prompts are in
+        the folder `<log>.prompts`."""
         self._judges, self._log = tuple(judges), log
 
     async def aclose(self) -> None:
@@ -41,8 +41,8 @@ class RewardDecider:
     async def decide(self, trajectory: Trajectory, blob: Callable[[BlobRef], bytes | None]) -> AttemptReward:
         """What a policy's attempt earned. `blob` has its pictures.
 
-        Raises PolicyUnavailable and PolicyMisconfigured where a judge that is needed does not answer: nothing is known
-        of the attempt then.
+        Raises PolicyUnavailable and PolicyMisconfigured if a required judge does not answer. The attempt then has no
+        reward.
         """
 
         async def read(ref: BlobRef) -> bytes:
@@ -111,7 +111,7 @@ class RewardDecider:
 
 
 def rewarded(attempt_runner: AttemptRunner, decider: RewardDecider) -> AttemptRunner:
-    """Attempts whose rewards are decided before anybody else sees them. Raises what both raise."""
+    """A runner that adds the reward to each attempt before it returns it. Raises what both raise."""
 
     async def attempt(task: Task) -> AttemptResult:
         result = await attempt_runner(task)

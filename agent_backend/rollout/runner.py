@@ -1,4 +1,4 @@
-"""Many attempts side by side, into one folder; what was done before stays done."""
+"""Runs many attempts in parallel into one folder. Attempts already in the folder are not repeated."""
 
 import asyncio
 from collections import Counter, deque
@@ -19,18 +19,18 @@ from vm_bridge.api.client import BridgeClient
 from vm_bridge.errors import BridgeError, BridgeUnavailable
 
 MAX_TRIES = 3
-"""How often an attempt is started when its machine fails."""
+"""Maximum tries of an attempt whose machine or verifier fails."""
 
 
 class NoAttemptFinished(AgentError):
-    """No attempt came to its end."""
+    """No attempt finished."""
 
     code = "nothing_attempted"
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedAttempt:
-    """An attempt to make; `name` is unique among the attempts of a command."""
+    """An attempt to make. `name` is unique among the attempts of a command."""
 
     name: str
     task: Task
@@ -44,9 +44,9 @@ class AttemptWorkers:
     attempt_log: AttemptLog
     log: Callable[[str], None]
     lost: list[Task] = field(default_factory=list)
-    """Attempts whose machines failed every time; they say nothing of the policy."""
+    """Tasks of attempts whose machine or verifier failed on every try. They are no evidence about the policy."""
     _pending: deque[PlannedAttempt] = field(default_factory=deque)
-    """Attempts to make next, with those to retry because their machine failed."""
+    """Attempts to make next, including retries after a machine or verifier failed."""
     _tries: Counter[str] = field(default_factory=Counter)
     _fault: AgentError | BridgeError | None = None
     """Why no further attempt is started: the bridge or the policy's server is gone, or a cancellation was requested."""
@@ -54,21 +54,21 @@ class AttemptWorkers:
     _unwritten: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def next_attempt(self) -> PlannedAttempt | None:
-        """The next attempt for a free worker; None: there is nothing more to do."""
+        """The next attempt for a free worker; None if there is nothing more to do."""
         raise NotImplementedError
 
     def keep(self, planned: PlannedAttempt, trajectory: Trajectory, result: AttemptResult) -> AttemptRecord:
-        """Store a whole attempt. Runs in a thread, so that a cancelled worker leaves nothing half written."""
+        """Store a complete attempt. Runs in a thread, so that cancelling a worker leaves no partial write."""
         raise NotImplementedError
 
     def attempt_ended(self, planned: PlannedAttempt, record: AttemptRecord | None) -> None:
-        """Called when an attempt has ended with this record; None: it was cancelled."""
+        """Called when an attempt has ended with this record; None if it was cancelled."""
 
     async def work(self, count: int) -> None:
         """Make attempts with `count` workers until there is nothing more to do.
 
-        When the bridge or the policy's server is gone, no further attempt begins. The error is raised after running
-        attempts have ended.
+        When the bridge or the policy's server is unavailable, no further attempt begins. The error is raised after the
+        running attempts have ended.
         """
         workers = [asyncio.create_task(self._worker()) for _ in range(count)]
         try:
@@ -82,7 +82,7 @@ class AttemptWorkers:
             raise self._fault
 
     async def _worker(self) -> None:
-        """One attempt after another. The last one is written while the next one runs, and no further behind."""
+        """Make attempts one after another. Each is written while the next one runs; at most one write is pending."""
         written: asyncio.Task[None] | None = None
         while self._fault is None:
             try:
@@ -106,7 +106,7 @@ class AttemptWorkers:
         await _wait_for(written)
 
     async def _attempt(self, planned: PlannedAttempt) -> AttemptResult | AttemptRecord:
-        """The attempt with its trajectory, or the record of one that was lost."""
+        """Make one attempt. Returns it with its trajectory, or the record of a lost attempt."""
         try:
             done = await self.attempt_runner(planned.task)
         except (BridgeUnavailable, PolicyError) as error:
@@ -122,7 +122,7 @@ class AttemptWorkers:
         assert done.trajectory is not None, "an attempt without one is lost"
         record = None
         try:
-            async with self._writing:  # others act meanwhile
+            async with self._writing:  # other workers run meanwhile
                 record = await asyncio.to_thread(self.keep, planned, done.trajectory, done)
         finally:
             self.attempt_ended(planned, record)
@@ -140,13 +140,13 @@ class AttemptWorkers:
         return self.attempt_log.add_lost(planned.task, code, why)
 
     def describe(self, planned: PlannedAttempt) -> str:
-        """How the log names an attempt that has ended."""
+        """The name of an ended attempt in the log."""
         return describe_task(planned.task)
 
 
 @dataclass(slots=True, kw_only=True)
 class RolloutRunner(AttemptWorkers):
-    """A plan being carried out."""
+    """Runs a plan."""
 
     plan: RolloutPlan
     bridge: BridgeClient
@@ -157,9 +157,9 @@ class RolloutRunner(AttemptWorkers):
     async def run(self, parallel: int) -> None:
         """Make every attempt that is not in the folder, a bounded number at a time.
 
-        When the bridge or the policy's server is gone, no further attempt is started, and those that can end do. Raises
-        BridgeUnavailable or PolicyError then, RolloutCancelled after a cancellation, UnknownTask or
-        InvalidAction where there is nothing to attempt, and NoAttemptFinished; what was done stays in the folder.
+        When the bridge or the policy's server is unavailable, no further attempt starts, and running attempts end if
+        they can. Raises BridgeUnavailable or PolicyError then, RolloutCancelled after a cancellation, UnknownTask or
+        InvalidAction if there is nothing to attempt, and NoAttemptFinished. Finished attempts stay in the folder.
         """
         tasks = await list_tasks(self.plan, self.bridge)
         done = {task.id for task in self.folder.tasks_by_id.values()}
@@ -197,12 +197,12 @@ class RolloutRunner(AttemptWorkers):
         self.progress.end(planned.task, record)
 
     def describe(self, planned: PlannedAttempt) -> str:
-        """How many attempts are done, and the task."""
+        """The number of finished attempts, and the task."""
         return f"{len(self.folder.tasks_by_id)}/{self._total} {describe_task(planned.task)}"
 
 
 async def _wait_for(written: asyncio.Task[None] | None) -> None:
-    """Wait for a write. It continues if the wait is cancelled. Raises the write's own errors."""
+    """Wait for a write. The write continues if the wait is cancelled. Raises the write's errors."""
     if written is not None:
         await asyncio.wait((written,))
         written.result()

@@ -1,8 +1,8 @@
-"""A stream of attempts for a trainer: each is a folder in the trainer's inbox as soon as it is whole.
+"""Streams attempts to a trainer. Each becomes a folder in the trainer's inbox as soon as it is complete.
 
-Attempts go seed by seed, task by task, repetition by repetition. After the last seed the first comes again. A folder's
-name is the attempt's place in this order, so a stream that was killed resumes with the attempts that are missing. The
-lead over the trainer is bounded by the number of attempts that wait or run. The trainer takes folders by name.
+The order is by seed, then task, then repetition. After the last seed the first follows again. A folder's name is the
+attempt's position in this order, so a killed stream resumes with the missing attempts. The lead over the trainer is
+bounded by the number of attempts that wait or run. The trainer takes folders in name order.
 """
 
 import argparse
@@ -37,7 +37,7 @@ from protocol.trajectory.tasks import Task
 from protocol.trajectory.trajectories import Trajectory
 
 MAX_ROUNDS = 4
-"""Updates' worth of attempts after which a stream ends if the trainer has learned from none of them."""
+"""The stream ends after this many updates' worth of attempts if the trainer takes none of them."""
 POLL_SECONDS = 0.1
 """Seconds between two checks of the inbox."""
 LOCK_FILE = ".stream.lock"
@@ -47,13 +47,13 @@ Pages = Callable[[int], Awaitable[tuple[Task, ...]]]
 
 
 class InboxBusy(AgentError):
-    """Another stream fills this inbox."""
+    """Another stream writes to this inbox."""
 
     code = "inbox_busy"
 
 
 class AttemptsUnusable(AgentError):
-    """The trainer waits, and the attempts of several updates are not enough for one."""
+    """The trainer waits, but the attempts begun for several updates do not suffice for one."""
 
     code = "attempts_unusable"
 
@@ -189,7 +189,7 @@ class AttemptStream(AttemptWorkers):
         return f"{planned.name} {describe_task(planned.task)}"
 
     async def _missing(self) -> AsyncGenerator[PlannedAttempt, None]:
-        """Every attempt that the inbox lacks, in order, without an end."""
+        """Every attempt that the inbox lacks, in order. The sequence is endless."""
         page = 0
         while True:
             seed = self.plan.first_seed + (self.plan.start_at + page) % self.plan.seeds
@@ -201,7 +201,7 @@ class AttemptStream(AttemptWorkers):
             page += 1
 
     def _has(self, name: str) -> bool:
-        """Whether an attempt is in the inbox, taken or refused."""
+        """Whether an attempt is in the inbox: waiting, processed or rejected."""
         return any((self.plan.inbox / where / name).exists() for where in ("", PROCESSED_FOLDER, REJECTED_FOLDER))
 
     def _is_over(self) -> bool:
@@ -224,7 +224,7 @@ class AttemptStream(AttemptWorkers):
             return False
         counted = len((waiting | self._running).difference(short.later if short is not None else ()))
         rounds = plan.ahead + 1
-        if short is None and plan.updates is not None:  # the trainer learns: play nothing for updates after its last
+        if short is None and plan.updates is not None:  # the trainer learns: make no attempts beyond its last update
             rounds = min(rounds, plan.updates - self._learned())
         return counted < rounds * plan.attempts
 
@@ -238,12 +238,12 @@ class AttemptStream(AttemptWorkers):
 
 
 def attempt_name(page: int, place: int, repetition: int) -> str:
-    """The folder of an attempt; sorted names are in the order in which attempts begin."""
+    """The folder name of an attempt. Sorted names are in the order in which attempts begin."""
     return f"{page:07}-{place:05}-{repetition:03}"
 
 
 def read_shortage(inbox: Path) -> AttemptShortage | None:
-    """The shortage that the trainer reports; None while it waits for nothing."""
+    """The shortage that the trainer reports; None if it does not wait for attempts."""
     try:
         return AttemptShortage.model_validate_json((inbox / SHORTAGE_FILE).read_bytes())
     except (FileNotFoundError, ValidationError):

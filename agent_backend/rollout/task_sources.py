@@ -28,12 +28,12 @@ from vm_bridge.errors import InvalidAction, UnknownTask
 
 MAX_SOURCE_BYTES = 64 * 2**20
 MAX_LEVELS = 20
-"""How many levels are asked for where all are wanted."""
+"""Maximum levels to request when a plan wants all levels."""
 OSWORLD_PARTS = ("id", "instruction", "evaluator")
 
 
 class InvalidSource(AgentError):
-    """A file or folder holds no tasks, or one of them is none; `code` may be that of a folder of Harbor."""
+    """A file or folder holds no tasks, or an invalid one. `code` may be the error code of a Harbor folder."""
 
     code = "invalid_source"
 
@@ -43,7 +43,7 @@ class InvalidSource(AgentError):
 
 
 class TaskSource(Protocol):
-    """Tasks to attempt, from wherever they come."""
+    """A source of tasks to attempt."""
 
     async def tasks(self, seed: int) -> tuple[Task, ...]:
         """Every task of the plan with this seed, once for each level.
@@ -61,7 +61,7 @@ class SuiteSource:
     bridge: BridgeClient
 
     async def tasks(self, seed: int) -> tuple[Task, ...]:
-        """See `TaskSource`. Tasks that have not a level are left out at it."""
+        """See `TaskSource`. A task that lacks a level is left out at that level."""
         plan, found = self.plan, list[Task]()
         for level in plan.levels or itertools.islice(itertools.count(1), MAX_LEVELS):
             variant = TaskVariant(seed=seed, level=level, language=plan.language, size=plan.size)
@@ -76,7 +76,7 @@ class SuiteSource:
 
 @dataclass(frozen=True, slots=True)
 class StoredSource:
-    """Tasks from a file, a folder or a pool; the attempts with rising seeds are at the same task."""
+    """Tasks from a file, a folder or a pool. Attempts with different seeds are at the same task."""
 
     known: tuple[Task, ...]
 
@@ -86,7 +86,7 @@ class StoredSource:
 
 
 def open_source(plan: RolloutPlan, bridge: BridgeClient) -> TaskSource:
-    """The source of a plan's tasks. Raises InvalidSource, also if the source changed since the plan was made."""
+    """The source of a plan's tasks. Raises InvalidSource, and also if the source changed since the plan was made."""
     if not plan.source:
         return SuiteSource(plan, bridge)
     known = read_source(plan.source, plan.image)
@@ -96,7 +96,8 @@ def open_source(plan: RolloutPlan, bridge: BridgeClient) -> TaskSource:
 
 
 async def list_tasks(plan: RolloutPlan, bridge: BridgeClient) -> tuple[Task, ...]:
-    """Every task of a plan, seed by seed, so that what was done first is of all. Raises what `choose_tasks` raises."""
+    """Every task of a plan, ordered by seed, so that the first attempts cover all tasks. Raises what `choose_tasks`
+    raises."""
     source = open_source(plan, bridge)
     seeds = range(plan.first_seed, plan.first_seed + plan.seeds)
     return choose_tasks(plan, [task for seed in seeds for task in await source.tasks(seed)])
@@ -127,9 +128,9 @@ def choose_tasks(plan: RolloutPlan, tasks: Sequence[Task]) -> tuple[Task, ...]:
 
 
 def _with_seed(task: Task, seed: int) -> Task:
-    """An attempt at a task of a file; what it is called says which task it is, whatever its seed.
+    """The task with a seed added. Its name identifies the task for every seed.
 
-    A bundled task keeps its own seed: its instruction was made for that one.
+    A bundled task keeps its own seed, because its instruction was made for that seed.
     """
     more: dict[str, Any] = {"name": task.name or task.id}
     if seed:
@@ -138,7 +139,7 @@ def _with_seed(task: Task, seed: int) -> Task:
 
 
 def check_publishable(tasks: Iterable[Task]) -> None:
-    """Raises InvalidSource for tasks whose words may be kept nowhere but sealed: no pool and no trainer takes them."""
+    """Raise InvalidSource for sealed tasks, whose text may only be stored sealed. No pool and no trainer takes them."""
     sealed = next((task.id for task in tasks if SEALED in task.parameters), None)
     if sealed is not None:
         message = f"the words of {sealed} are sealed: such tasks are attempted by rollouts and evaluations alone"
@@ -146,10 +147,11 @@ def check_publishable(tasks: Iterable[Task]) -> None:
 
 
 def read_tasks(path: Path, image: str | None = None) -> tuple[Task, ...]:
-    """The tasks of a Harbor folder, a folder or zip archive of them, a JSON Lines file, a JSON file with one task, a
-    list of tasks, or OSWorld's, or of a benchmark's file or the folder in which it lies.
+    """Read tasks from a path.
 
-    `image` is that of the machines they are for. Raises InvalidSource.
+    The path is a Harbor folder, a folder or zip archive of Harbor folders, a JSON Lines file, or a JSON file with one
+    task, a list of tasks or a task of OSWorld. It may also be a benchmark's file or the folder that holds it.
+    `image` is the image of the machines that the tasks are for. Raises InvalidSource.
     """
     containers = image == CONTAINER_IMAGE
     try:
@@ -179,11 +181,11 @@ def read_tasks(path: Path, image: str | None = None) -> tuple[Task, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SourceTasks:
-    """What a source holds."""
+    """The content of a source."""
 
     tasks: tuple[Task, ...]
     sha256: str
-    """Of the file, or of the tasks of a folder or a pool."""
+    """Checksum of the file, or of the tasks of a folder or a pool."""
     image: str | None = None
     """The machine image that a pool sets."""
 
@@ -227,13 +229,14 @@ def _archived(data: bytes, containers: bool) -> Iterator[Task]:
 
 
 def _numbered(path: Path) -> Iterator[tuple[int, str, Any]]:
-    """The rows of a file, each with its number from 1 and its place in the file."""
+    """The rows of a file, each with its number from 1 and its position in the file."""
     rows = table_rows(_read_bytes(path), path.suffix) if path.suffix in TABLES else _values(path)
     yield from ((number, place, row) for number, (place, row) in enumerate(rows, 1))
 
 
 def _values(path: Path) -> Iterator[tuple[str, Any]]:
-    """The JSON values of a file, each with its place: the line, or the place in a list."""
+    """The JSON values of a file, each with its position: the line, or the index in a list. A program is one value, its
+    text."""
     data = _read_bytes(path)
     if path.suffix == PROGRAM_SUFFIX:
         yield "the program", data.decode("utf-8", "replace")
@@ -256,7 +259,8 @@ def _parsed(path: Path, data: bytes, place: str) -> Any:
 
 
 def _task_of(path: Path, place: str, value: Any, number: int, reader: BenchmarkReader) -> Task:
-    """A task of ours, of a benchmark, or of OSWorld's form, whose start state and evaluator are kept with it."""
+    """Parse a task in Pilothouse's, a benchmark's or OSWorld's form. An OSWorld task keeps its start state and
+    evaluator as parameters. Raises InvalidSource."""
     if path.suffix == PROGRAM_SUFFIX:
         return _program(path, value, reader)
     if isinstance(value, dict):

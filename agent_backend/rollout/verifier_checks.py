@@ -1,4 +1,4 @@
-"""Whether a verifier that failed was broken by the attempt: then the attempt failed, else nothing is known of it."""
+"""Checks whether the attempt broke a failed verifier. If so, the attempt failed; otherwise its result is unknown."""
 
 from protocol.trajectory.observations import Verdict
 from protocol.trajectory.tasks import Task
@@ -9,11 +9,11 @@ BROKEN_BY_ATTEMPT = "the verifier works on a fresh machine and not on what the a
 
 
 async def judge_again(machine: Machine, task: Task, answer: str) -> Verdict | None:
-    """A verdict on an attempt whose verifier failed; None where the verifier, or the machine, is at fault.
+    """A verdict on an attempt whose verifier failed; None if the verifier or the machine is at fault.
 
-    The verifier is asked once more. If it fails again, the machine is reset to the start of the task and the verifier
-    judges that state. If it can, the attempt broke the verifier, for example by removing a file it needs, and has
-    failed. The state of the attempt is lost.
+    The verifier is retried once. If it fails again, the machine is reset to the start of the task and the verifier
+    judges that state. If that works, the attempt broke the verifier, for example by removing a file it needs, and the
+    attempt failed. The reset discards the state of the attempt.
     """
     try:
         return await machine.evaluate(answer=answer)

@@ -1,1 +1,1 @@
-"""The demo's policy for desktop pools: a script behind an OpenAI-compatible server, and no model."""
+"""The demo's policy for desktop pools: a script behind an OpenAI-compatible server, without a model."""

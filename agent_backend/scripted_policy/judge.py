@@ -1,18 +1,18 @@
-"""A judge for demos and tests that is no model: it believes an attempt that the agent ended by itself, and an answer
-that is the reference, letter by letter. It never looks at the pictures."""
+"""A judge without a model, for demos and tests. If the record has reference answers, the answer must equal one exactly.
+Otherwise the attempt passes if its last action is a finish. The judge ignores the pictures."""
 
 import math
 import re
 
 JUDGE_MODEL = "scripted-judge"
-"""Its name as a model."""
+"""Model name of the judge."""
 YES_PROBABILITY, NO_PROBABILITY = 0.9, 0.1
 
 _FENCE = re.compile(r"^(=== [0-9a-f]{24} ===)\n(?P<record>.*)\n\1$", re.MULTILINE | re.DOTALL)
 
 
 def judge_prompt(prompt: str) -> tuple[float, str]:
-    """How likely it finds that the task was done, and its words."""
+    """The judge's probability that the task was done, and its reply."""
     found = _FENCE.search(prompt)
     if found is None:
         return NO_PROBABILITY, "There is no record.\nVerdict: no"
@@ -27,7 +27,7 @@ def judge_prompt(prompt: str) -> tuple[float, str]:
 
 
 def top_logprobs(token: str, yes: float) -> list[dict[str, object]]:
-    """The alternatives at a token: at the verdict both words, elsewhere the token itself."""
+    """The alternatives at a token: `yes` and `no` at the verdict, elsewhere only the token itself."""
     word = token.strip()
     if word not in ("yes", "no"):
         return [{"token": token, "logprob": 0.0}]

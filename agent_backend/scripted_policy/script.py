@@ -1,4 +1,4 @@
-"""A task's script: what to offer at each stage, and which executed actions move it on."""
+"""A task's script: the candidates at each stage, and the executed actions that complete the stage."""
 
 import json
 from pathlib import Path
@@ -54,7 +54,7 @@ class Script(FrozenModel):
     def stage_after(self, executed: tuple[Action | None, ...]) -> Stage:
         """The stage reached by these actions (None: one no dialect could read).
 
-        An action that completes the next stage but one also counts: people take short cuts.
+        An action that completes the following stage also counts, because people take shortcuts.
         """
         position = 0
         for action in executed:
@@ -75,13 +75,13 @@ UNKNOWN_TASK_STAGE = Stage(
         ),
     )
 )
-"""What is offered for a task without a script."""
+"""The stage for a task without a script."""
 
 _SCRIPTS: TypeAdapter[tuple[Script, ...]] = TypeAdapter(tuple[Script, ...])
 
 
 def load_scripts(path: Path) -> tuple[Script, ...]:
-    """Every script of a JSON file. Raises ValidationError where it is malformed."""
+    """Every script of a JSON file. Raises ValidationError if it is malformed."""
     return _SCRIPTS.validate_python(json.loads(path.read_text(encoding="utf-8")))
 
 
@@ -94,7 +94,7 @@ def find_script(scripts: tuple[Script, ...], prompt: str) -> Script | None:
 def sample_lines(stage: Stage, n: int, *, turn: int = 0) -> tuple[Line, ...]:
     """`n` samples of a stage in proportion to the weights (largest remainder), most likely first.
 
-    `turn` counts resamples of one request and shifts the remainders, so that asking again may differ.
+    `turn` counts resamples of one request and shifts the remainders, so that a resample may differ.
     """
     total = sum(line.weight for line in stage.lines)
     exact = [line.weight / total * n for line in stage.lines]

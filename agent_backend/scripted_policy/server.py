@@ -1,6 +1,6 @@
 """The scripted policy as an OpenAI-compatible server: chat completions, streamed, with log-probabilities.
 
-It reads what a model would read — the instruction and the turns so far — and never looks at the pictures.
+It reads the instruction and the turns so far, as a model would, and ignores the pictures.
 """
 
 import asyncio
@@ -60,13 +60,13 @@ class Choice(BaseModel):
 
 
 def executed_actions(messages: list[Message], dialect: Dialect, screen: ScreenSize) -> tuple[Action | None, ...]:
-    """The actions of the turns so far; None where a turn is no readable action."""
+    """The actions of the turns so far; None for a turn that does not parse as an action."""
     replies = (dialect.parse(message.text(), screen) for message in messages if message.role == "assistant")
     return tuple(reply.action if isinstance(reply, ParsedReply) else None for reply in replies)
 
 
 def sample_choices(request: ChatRequest, scripts: tuple[Script, ...], dialect: Dialect) -> list[Choice]:
-    """What the script says to this conversation."""
+    """The script's replies to this conversation."""
     prompt = "\n".join(message.text() for message in request.messages if message.role != "assistant")
     if request.model == JUDGE_MODEL:
         return [judge_choice(prompt)] * request.n
@@ -91,7 +91,7 @@ def continue_reply(beginning: str, replies: Iterable[str]) -> Choice:
 
 
 def judge_choice(prompt: str) -> Choice:
-    """What the scripted judge says to a record."""
+    """The scripted judge's reply to a record."""
     yes, words = judge_prompt(prompt)
     return Choice(tokens=split_tokens(words), logprob=math.log(max(yes, 1 - yes)), yes=yes)
 
@@ -102,7 +102,7 @@ def reply_tokens(dialect: Dialect, line: Line, screen: ScreenSize) -> list[str]:
 
 
 def split_tokens(text: str) -> list[str]:
-    """A reply, cut where a reader would pause."""
+    """A reply, split before each word."""
     return re.findall(r"\s*\S+\s*?", text)
 
 

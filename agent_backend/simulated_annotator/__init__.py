@@ -1,1 +1,1 @@
-"""A simulated annotator: a suite's expert at the real desk, which accepts a candidate or overrides it."""
+"""A simulated annotator: a suite's expert works episodes in the web app and accepts or overrides candidates."""

@@ -1,10 +1,10 @@
-"""A suite's expert annotates a pool through the web app, as a person would; one JSON object an episode.
+"""A suite's expert annotates a pool through the web app, as a person would. Prints one JSON object per episode.
 
     PILOTHOUSE_BRIDGE_MASTER_KEY=… PILOTHOUSE_PASSWORD=… \\
     python -m agent_backend.simulated_annotator --web http://127.0.0.1:8000 \\
         --bridge http://127.0.0.1:8010 --user annotator --pool "Small screens" --episodes 40
 
-It sees the state of the task, so it is no measure of people: it is for experiments and load.
+The expert sees the state of the task, so it does not model people. It is for experiments and load tests.
 """
 
 import protocol.program_start  # noqa: F401 - first, for what the others load
@@ -49,7 +49,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 async def annotate_pool(arguments: argparse.Namespace) -> list[AnnotationSummary]:
-    """Annotate until there is enough or nothing waits. Raises AgentError, BridgeError and TimeoutError."""
+    """Annotate until the requested number is done or no task waits. Raises AgentError, BridgeError and TimeoutError."""
     done: list[AnnotationSummary] = []
     master_key = read_master_key(os.environ)
     async with WebAppClient(arguments.web.rstrip("/")) as account, BridgeClient(arguments.bridge, master_key) as bridge:

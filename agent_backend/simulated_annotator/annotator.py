@@ -1,4 +1,4 @@
-"""What a simulated annotator does at a desk: takes the first candidate that its expert agrees with, else acts."""
+"""A simulated annotator in an episode: it accepts the first candidate that its expert agrees with, else it acts."""
 
 import uuid
 from collections.abc import Awaitable, Callable
@@ -14,17 +14,18 @@ from protocol.trajectory.proposals import Proposal
 from vm_bridge.machine import ExpertSuggestion
 
 CLICK_TOLERANCE_PIXELS = 24
-"""How far from the expert's point a candidate may click (pixels), as between two people (docs/adr/review.md)."""
+"""Maximum distance of a candidate's click from the expert's point (pixels), as between two people
+(docs/adr/review.md)."""
 STALE_CODES = frozenset({"stale_accept", "unknown_proposal", "not_running", "queue_full", "in_takeover"})
-"""Refusals after which the annotator reads the desk again, because its state had changed."""
+"""Rejection codes that mean the episode state had changed. The annotator then decides again from the new state."""
 
 EpisodeOutcome = Literal["success", "failure", "infeasible"]
-"""How the annotator itself ends an episode."""
+"""Outcomes with which the annotator ends an episode."""
 SuggestionSource = Callable[[], Awaitable[ExpertSuggestion | None]]
 
 
 class AnnotationSummary(FrozenModel):
-    """How an episode went."""
+    """Summary of an annotated episode."""
 
     episode: str
     task: str
@@ -33,11 +34,11 @@ class AnnotationSummary(FrozenModel):
     """The policy that proposed last, as `NAME REVISION`; empty if there was none."""
     accepted: int = 0
     overridden: int = 0
-    """Steps the annotator did though candidates were offered."""
+    """Steps that the annotator did itself although candidates were offered."""
     shown: int = 0
     """Steps that it did without proposals."""
     ended: Literal["success", "failure", "infeasible", "skipped", "ended"]
-    """Its own word; `ended`: the episode ended without it."""
+    """The annotator's own outcome; `ended`: the episode ended without the annotator."""
 
     @property
     def labels(self) -> int:
@@ -48,7 +49,7 @@ class AnnotationSummary(FrozenModel):
 async def annotate(
     connection: EpisodeConnection, suggest: SuggestionSource, *, aim: int = CLICK_TOLERANCE_PIXELS
 ) -> AnnotationSummary:
-    """Work an episode to its end. Raises what `Desk` raises, and what `ask` does."""
+    """Work an episode to its end. Raises what `EpisodeConnection` and `suggest` raise."""
     task = connection.state.task
     counts, policy = {"accepted": 0, "overridden": 0, "shown": 0}, ""
 
@@ -86,12 +87,12 @@ async def annotate(
 async def _decide(
     connection: EpisodeConnection, suggest: SuggestionSource, aim: int
 ) -> Literal["accepted", "overridden", "shown", "success", "failure", "infeasible", "skipped"]:
-    """One decision, carried out; what it was."""
+    """Make one decision and carry it out. Returns the kind of decision."""
     page = connection.state.observation.page if connection.state.observation is not None else None
     if page is not None and (page.done or page.truncated):
         succeeded = page.success if page.success is not None else (page.score or 0) > 0
         return await _finish(connection, "success" if succeeded else "failure")
-    # The expert is asked last: until then the policy may still move what it is asked about.
+    # Ask the expert after the policy has finished, because the policy may still change the state.
     await connection.until(
         lambda: connection.state.thinking in ("ready", "failed", "off") or connection.state.status != "running"
     )
@@ -120,7 +121,7 @@ async def _decide(
 def find_matching_proposal(
     proposals: tuple[Proposal, ...], action: Action, aim: int = CLICK_TOLERANCE_PIXELS
 ) -> Proposal | None:
-    """The best candidate that means what the expert would do."""
+    """The first candidate that means the same as the expert's action; None if there is none."""
     return next(
         (
             candidate

@@ -1,4 +1,4 @@
-"""An annotator's place in the web app: signed in, with a task at a time, and its desk open over the WebSocket."""
+"""A web app client for the simulated annotator: sign-in, one task at a time, and the episode's WebSocket."""
 
 import asyncio
 import contextlib
@@ -31,15 +31,15 @@ from protocol.messages.events import (
 )
 
 WAIT_TIMEOUT_SECONDS = 300.0
-"""Longest wait for anything that must come (seconds)."""
+"""Timeout for an expected event (seconds)."""
 RECONNECT_SECONDS = 0.2
-"""Between two tries to open the desk again (seconds)."""
+"""Delay between two tries to reconnect (seconds)."""
 MAX_RECONNECTS = 50
-"""Of them in a row."""
+"""Maximum tries to connect in a row."""
 
 
 class WebAppClient:
-    """A signed-in person. Raises WebAppRejected where the app refuses, WebAppUnavailable where it does not answer."""
+    """A signed-in person's session. Raises WebAppRejected if the app refuses, WebAppUnavailable without an answer."""
 
     def __init__(self, web: str, *, http: httpx.AsyncClient | None = None) -> None:
         self._http = http or httpx.AsyncClient(base_url=web, timeout=60, headers={"Origin": web})
@@ -61,7 +61,7 @@ class WebAppClient:
         self._csrf = session["csrf"]
 
     async def pool(self, name: str) -> int:
-        """The number of a pool one may work in."""
+        """The id of a pool that this person may work in. Raises WebAppRejected if there is none of this name."""
         queue = await self._request("GET", "/api/queue")
         found = next((pool["id"] for pool in queue["pools"] if pool["name"] == name), None)
         if found is None:
@@ -69,13 +69,13 @@ class WebAppClient:
         return int(found)
 
     async def next_episode(self, pool: int) -> str | None:
-        """The task one has open, else one claimed; None where nothing waits."""
+        """The id of this person's open episode, else of a newly claimed one; None if nothing waits."""
         answer = await self._request("POST", "/api/queue/next", {"pool_id": pool})
         return None if answer["episode_id"] is None else str(answer["episode_id"])
 
     @contextlib.asynccontextmanager
     async def socket(self, episode: str) -> AsyncIterator[ClientConnection]:
-        """The desk's socket, opened once."""
+        """One WebSocket connection to the episode."""
         cookies = "; ".join(f"{name}={value}" for name, value in self._http.cookies.items())
         address = f"{self.web.replace('http', 'ws', 1)}/ws/episodes/{episode}/"
         async with connect(
@@ -96,8 +96,8 @@ class WebAppClient:
 
 
 class EpisodeConnection:
-    """One episode as its events tell it, and the way to send commands. A socket that breaks is opened again, and a
-    command that was under way sent once more: it is done once."""
+    """The state of one episode, built from its events, and a way to send commands. After a broken socket the connection
+    is reopened and an unacknowledged command is resent. The server runs it once."""
 
     def __init__(self, account: WebAppClient, episode: str) -> None:
         self._account = account
@@ -106,7 +106,7 @@ class EpisodeConnection:
         self._socket: ClientConnection | None = None
         self._unacknowledged: Command | None = None
         self._resend_pending = False
-        """Whether what was sent is to be sent once more, as soon as this socket is heard."""
+        """Whether to resend the unacknowledged command when the new socket accepts commands."""
         self._has_control = False
         self._acknowledged_id: str | None = None
         self._state: EpisodeState | None = None
@@ -128,17 +128,19 @@ class EpisodeConnection:
 
     @property
     def has_control(self) -> bool:
-        """Whether commands of this socket are taken now."""
+        """Whether the server accepts commands from this socket now."""
         return self._has_control and self.state.status == "running" and self.state.pending is None
 
     async def until(self, true: Callable[[], bool], *, timeout: float = WAIT_TIMEOUT_SECONDS) -> None:
-        """Listen until it is so. Raises TimeoutError, and WebAppUnavailable where the socket cannot be opened."""
+        """Handle events until `true()` holds. Raises TimeoutError, and WebAppUnavailable if the socket cannot be
+        opened."""
         async with asyncio.timeout(timeout):
             while not true():
                 await self._listen()
 
     async def send(self, command: Command) -> None:
-        """Have a command taken. Raises WebAppRejected with its code, and what `until` raises."""
+        """Send a command and wait for its acknowledgement. Raises WebAppRejected with its code, and what `until`
+        raises."""
         self._unacknowledged, self._acknowledged_id, self._resend_pending = command, None, False
         await self._transmit(command)
         name = getattr(command, "command_id", None)
@@ -158,7 +160,7 @@ class EpisodeConnection:
             return
         version = getattr(event, "version", None)
         if not isinstance(event, Snapshot | Pong) and version is not None and version > self.state.version + 1:
-            await self._open()  # something was missed
+            await self._open()  # an event was missed
             return
         self._handle_event(event)
         await self._resend()
@@ -166,8 +168,8 @@ class EpisodeConnection:
     async def _resend(self) -> None:
         """Send the unacknowledged command again after a reconnect.
 
-        If a process died, the next one takes no commands until the old lease has run out. For an episode that is over
-        it still answers what became of a command.
+        If a server process died, the next one accepts no commands until the old lease has expired. For an episode that
+        is over it still returns a command's result.
         """
         accepts_commands = self._has_control or self.state.status != "running"
         if self._resend_pending and accepts_commands and self._unacknowledged is not None:
@@ -176,7 +178,7 @@ class EpisodeConnection:
 
     async def _transmit(self, command: Command) -> None:
         assert self._socket is not None
-        with contextlib.suppress(OSError, WebSocketException):  # the next listening opens it again
+        with contextlib.suppress(OSError, WebSocketException):  # the next `_listen` reconnects
             await self._socket.send(command.model_dump_json())
 
     async def _open(self) -> None:
@@ -222,7 +224,7 @@ class EpisodeConnection:
 
 
 def apply_event(state: EpisodeState, event: Event) -> EpisodeState:
-    """The state after an event, as far as an annotator needs it; old news changes nothing."""
+    """The state after an event, as far as an annotator needs it. Outdated events change nothing."""
     version = getattr(event, "version", None)
     if version is not None and version <= state.version:
         return state

@@ -88,8 +88,8 @@ class PolicyRequest:
     """A serialised `protocol.dialects.prompts.Prompt`; empty if the policy does not save it."""
 
     def count_tokens(self) -> tuple[int | None, int | None]:
-        """Tokens of the prompt and of the replies: the provider's counts, or else the token ids in the replies. None
-        where neither says."""
+        """Tokens of the prompt and of the replies: the provider's counts, or else the number of token ids in the
+        replies. None if neither is known."""
         read, written = self.usage.input, self.usage.output
         if read is None and written is None and self.proposals:
             first = self.proposals[0]
@@ -110,7 +110,7 @@ OnRequest = Callable[[PolicyRequest], None]
 
 
 def describe_policy(policy: object, ref: PolicyRef) -> ModelDescription:
-    """The model of a policy; a script counts as its own model."""
+    """The model of a policy. A script counts as its own model."""
     if isinstance(policy, DescribedPolicy):
         return policy.description
     return ModelDescription(provider="pilothouse", model=ref.name)

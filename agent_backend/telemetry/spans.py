@@ -1,5 +1,5 @@
-"""Spans of episodes by the semantic conventions of OpenTelemetry for generative AI: an `invoke_agent` span an episode,
-in it a `chat` span for each request to a policy and an `execute_tool` span for each step.
+"""Spans of episodes by the semantic conventions of OpenTelemetry for generative AI. Each episode is an `invoke_agent`
+span. It contains a `chat` span for each request to a policy and an `execute_tool` span for each step.
 
 Trace and span ids are derived from the episode's id, so a process that resumes an episode adds to the same trace. The
 span of the episode is exported when it ends. https://github.com/open-telemetry/semantic-conventions-genai
@@ -107,7 +107,7 @@ class SpanTracer:
             self._episode(state)
 
     def _has_content(self, state: EpisodeState) -> bool:
-        """Whether spans of an episode have texts: those of a sealed task never have."""
+        """Whether spans of an episode contain texts. Spans of a sealed task never do."""
         return self._content and SEALED not in state.task.parameters
 
     def flush(self) -> None:
@@ -186,7 +186,7 @@ class SpanTracer:
 
 
 def open_tracer(*, content: bool, environment: Mapping[str, str] = os.environ) -> SpanTracer:
-    """A tracer that exports over OTLP/HTTP to where OpenTelemetry's variables say."""
+    """A tracer that exports over OTLP/HTTP to the endpoint in OpenTelemetry's environment variables."""
     return SpanTracer(OTLPSpanExporter(), content=content, secrets=environment_secrets(environment))
 
 

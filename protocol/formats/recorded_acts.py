@@ -30,7 +30,7 @@ DOUBLE_CLICK_NS = 400_000_000
 SCROLL_PAUSE_NS = 700_000_000
 TYPING_PAUSE_NS = 2_000_000_000
 COMPOSING_PAUSE_NS = 10_000_000_000
-"""How long somebody may look for a character between two keys of an input method."""
+"""Longest pause between two keys of an input method, while a person looks for a character."""
 MAX_CLICKS = 3
 BUTTONS: dict[int, Any] = {1: "left", 2: "middle", 3: "right", 8: "back", 9: "forward"}
 DRAG_BUTTONS = ("left", "middle", "right")

@@ -100,7 +100,7 @@ def validation_row_error(error: ValidationError, field: str = "") -> RowError:
 
 
 def imported_observation(picture: SourceImage | None, moment: datetime, text: str = "") -> Observation:
-    """A look as far as files tell of it: nobody waited for it, so it counts as at rest."""
+    """An observation built from a file's data. It counts as settled, because no settle was recorded."""
     return Observation(
         screenshot=picture.image if picture else None,
         width=picture.width if picture else 0,

@@ -166,7 +166,7 @@ def parse_folder(
 
 
 def harbor_task(task: Task | None) -> HarborTask | None:
-    """What a machine needs of a task that came from a folder, checked anew; None for every other task.
+    """The Harbor parameters of a task that came from a folder, validated again; None for every other task.
 
     Raises FolderError.
     """
@@ -258,7 +258,7 @@ def _check_environment(config: dict[str, Any], *, containers: bool) -> None:
     environment = config.get("environment", {})
     present = "no-network"
     modes: tuple[str, ...] = ("no-network", "allowlist")
-    if containers:  # a container has its network for as long as it lives, whoever acts in it
+    if containers:  # a container keeps one network mode for its whole life
         present = environment.get("network_mode", present)
         modes = tuple(mode for mode in ("no-network", "public") if mode == present)
     wanted = {

@@ -87,8 +87,7 @@ def extract_unpaired_preferences(trajectory: Trajectory, *, tolerance: int = TOL
 
 
 def _human_decisions(trajectory: Trajectory) -> Iterator[tuple[Step, tuple[Proposal, ...]]]:
-    """The steps that a person decided or corrected, with what they were offered; nobody judged what else a policy did
-    by itself."""
+    """The steps that a person decided or corrected, with their proposals. Other steps of a policy were not judged."""
     active = without_undone_steps(trajectory)
     for step, row in zip(active.steps, active.proposals, strict=False):
         if row and (step.decision != "auto" or is_corrected(step)):

@@ -1,8 +1,8 @@
 """Tasks whose text must not be published: their words are encrypted wherever an attempt is written down.
 
 A benchmark of questions is of no use once models have read it. Its publishers encrypt it by a key that stands beside
-each row, so that no crawler reads it; we write attempts at it in the same way. This hides text from whoever does not
-look for it and keeps nothing secret from whoever does.
+each row, so that no crawler reads it; we write attempts at it in the same way. This hides text from crawlers. It does
+not keep the text secret from people who look for it.
 """
 
 import base64

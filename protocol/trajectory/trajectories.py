@@ -92,7 +92,7 @@ class Trajectory(FrozenModel):
 
 
 def without_undone_steps(trajectory: Trajectory) -> Trajectory:
-    """The attempt without what was taken back: the steps that count, numbered anew, each with what it was offered."""
+    """The attempt without undone steps. The remaining steps are renumbered from 0 and keep their proposals."""
     steps = drop_undone_steps(trajectory.steps)
     if len(trajectory.proposals) <= len(steps) == len(trajectory.steps) and all(
         step.index == index for index, step in enumerate(steps)
