@@ -3,6 +3,7 @@
 import sys
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 MS = 1_000_000
@@ -76,6 +77,16 @@ class ServerClock:
             back_ns = 0
         self._latest_ns = t_ns + back_ns
         return Instant(t_ns + back_ns, self.error_ns + back_ns)
+
+    def add_until(self, take_sample: Callable[[], ClockSample], error_ns: int, limit: int) -> None:
+        """Add samples until the error is small enough, at most `limit` of them.
+
+        A single sample may be poor: on a busy machine its round trip can take a tenth of a second.
+        """
+        for _ in range(limit):
+            if self.error_ns <= error_ns:
+                return
+            self.add(take_sample())
 
     @property
     def error_ns(self) -> int:

@@ -8,7 +8,7 @@ from typing import ParamSpec, TypeVar
 
 from Xlib.error import ConnectionClosedError
 
-from ..clocks import ServerClock
+from ..clocks import MS, SAMPLES_USED, ServerClock
 from ..desktop import OWN_CLASS, DesktopGone, Input, Picture
 from ..elements import ElementWatcher
 from ..errors import RecorderError
@@ -22,6 +22,10 @@ from .interpreter import KEY_PRESS, KEY_RELEASE, InputInterpreter, hotkey_of
 from .screen import DamageWatcher, ScreenGrabber
 from .windows import WindowWatcher
 
+CLOCK_ERROR_NS = 2 * MS
+"""Error of the X server's times from which the start takes no further sample. Input that is less than the error from a
+pause may be counted to the other side of it.
+"""
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -48,6 +52,7 @@ class X11Desktop:
         self._damage = DamageWatcher()
         self._grabber = ScreenGrabber(*self._windows.size)
         self._clock = ServerClock(self._windows.sample_clock())
+        self._clock.add_until(self._windows.sample_clock, CLOCK_ERROR_NS, SAMPLES_USED)
         self._interpreter = InputInterpreter(self._windows.key_mapping)
         self._elements = ElementWatcher(open_finder)
         self._insertions = InsertionFilter()

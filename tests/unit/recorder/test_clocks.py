@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.pilothouse_recorder.clocks import MS, WRAP, ClockSample, ServerClock
+from recorder.pilothouse_recorder.clocks import MS, SECOND, WRAP, ClockSample, ServerClock
 
 START = 5_000 * MS
 MILLISECONDS = st.integers(0, 10_000)
@@ -34,6 +34,18 @@ def test_more_samples_narrow_the_error() -> None:
     wide = clock.error_ns
     clock.add(sample(START + 10 * MS, 0, 0, MS))
     assert clock.error_ns < wide
+
+
+def test_a_start_on_a_busy_machine_takes_samples_until_the_error_is_small() -> None:
+    slow = [sample(START + place * SECOND, 0, 90 * MS, 90 * MS) for place in range(3)]
+    samples = iter([*slow, sample(START + 3 * SECOND, 0, 0, MS // 2), *slow])
+    clock = ServerClock(next(samples))
+    clock.add_until(lambda: next(samples), 2 * MS, 10)
+    assert clock.error_ns <= 2 * MS
+    assert len(list(samples)) == 3, "none is taken after a good one"
+    clock = ServerClock(slow[0])
+    clock.add_until(lambda: slow[1], 2 * MS, 3)
+    assert clock.error_ns > 2 * MS, "where none is good the error is stated"
 
 
 def test_events_keep_their_order_when_a_sample_moves_the_mapping_back() -> None:
