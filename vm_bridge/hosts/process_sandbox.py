@@ -222,7 +222,7 @@ class ProcessSandbox(GuestTree):
 
 
 class ProcessSandboxFactory(Protocol):
-    """The walls that one kind of host puts around its trees."""
+    """Makes the sandboxes of one kind of host."""
 
     images: Mapping[str, str]
     """What its machines are called, and the prepared image that each begins from."""
