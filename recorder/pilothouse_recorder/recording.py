@@ -98,9 +98,9 @@ class Recording:
         """
         match words.get("command"):
             case "pause":
-                self._pause(True)
+                self._pause(True, now_ns())
             case "resume":
-                self._pause(False)
+                self._pause(False, now_ns())
             case "forget":
                 self._forget(now_ns())
             case "stop":
@@ -207,7 +207,7 @@ class Recording:
                 case "forget":
                     self._forget(now_ns())
                 case "pause":
-                    self._pause(not self._paused)
+                    self._pause(not self._paused, now_ns() if event is None else event.t_ns)
                 case "mark" | "help" as kind:
                     self._note(kind, "")
 
@@ -250,10 +250,15 @@ class Recording:
             self._buffer.add(Event(kind, now, "receipt", 0, {"note": note}))
         return kept
 
-    def _pause(self, paused: bool) -> None:
+    def _pause(self, paused: bool, at_ns: int) -> None:
+        """Pause or resume at a time. Later input that arrives together with the hotkey of a pause is not stored."""
+        if paused == self._paused:
+            return
         self._paused = paused
         if paused:
-            self._paused_ns = now_ns()
+            self._paused_ns = at_ns
+        if self._gate.open:
+            self._open_until_ns = at_ns if paused else None
 
     def _keep_frame(self) -> None:
         """Take a frame, unless something private is on the screen afterwards: the picture may show it.

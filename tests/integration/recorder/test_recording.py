@@ -28,6 +28,7 @@ from recorder.pilothouse_recorder.packing import needed_events
 from recorder.pilothouse_recorder.recording import UNWATCHED_NS, Recording
 from recorder.pilothouse_recorder.review import summarize
 from recorder.pilothouse_recorder.sessions import open_session
+from recorder.pilothouse_recorder.x11.desktop import CLOCK_ERROR_NS
 from recorder.pilothouse_recorder.x11.screen import ScreenGrabber
 from tests.integration.recorder.conftest import Record
 from tests.waiting import wait_until
@@ -302,11 +303,19 @@ def test_the_last_minute_is_forgotten_on_the_disk(desktop: Desktop, record: Reco
     assert [gap.reason for gap in summarize(open_session(running.folder)).gaps] == ["forgotten"]
 
 
+def wait_longer_than_the_clocks_error() -> None:
+    """Until input of now has another time than input of before, also where both times have the largest error."""
+    ends = time.monotonic_ns() + 2 * CLOCK_ERROR_NS
+    wait_until(lambda: time.monotonic_ns() > ends)
+
+
 def test_a_pause_stores_nothing_and_keeps_what_was_before(desktop: Desktop, record: Record) -> None:
     running = record()
     desktop.type("before")
+    wait_longer_than_the_clocks_error()
     running.command("pause")
     running.wait(reason="paused")
+    wait_longer_than_the_clocks_error()
     desktop.type("canary")
     running.command("resume")
     running.wait(recording=True)

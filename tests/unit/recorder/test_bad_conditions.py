@@ -13,7 +13,7 @@ import pytest
 from recorder.pilothouse_recorder import recording, sessions
 from recorder.pilothouse_recorder.clocks import MS, SECOND, ClockSample, ServerClock
 from recorder.pilothouse_recorder.control import ControlServer
-from recorder.pilothouse_recorder.desktop import DesktopGone, Input, Picture
+from recorder.pilothouse_recorder.desktop import DesktopGone, Hotkey, Input, Picture
 from recorder.pilothouse_recorder.errors import RecorderError
 from recorder.pilothouse_recorder.events import Event
 from recorder.pilothouse_recorder.exclusions import ExclusionRules, WindowInfo
@@ -34,7 +34,7 @@ class FakeDesktop:
 
     now_ns: int = SECOND
     color: int = 0
-    pressed: list[Event] = field(default_factory=list)
+    pressed: list[Input] = field(default_factory=list)
     size: tuple[int, int] = (WIDTH, HEIGHT)
     windows: Sequence[WindowInfo] = ()
     changes: int = 0
@@ -52,7 +52,7 @@ class FakeDesktop:
 
     def take_inputs(self) -> list[Input]:
         taken, self.pressed = self.pressed, []
-        return [Input(one) for one in taken]
+        return taken
 
     def take_damage(self) -> bool:
         return True
@@ -79,9 +79,9 @@ class FakeDesktop:
 
     def close(self) -> None: ...
 
-    def press(self, text: str) -> None:
+    def press(self, text: str, hotkey: Hotkey | None = None) -> None:
         data = {"x": 1, "y": 1, "modifiers": [], "key": text, "text": text}
-        self.pressed.append(Event("key.down", self.now_ns, "x_server", MS, data))
+        self.pressed.append(Input(Event("key.down", self.now_ns, "x_server", MS, data), hotkey))
 
 
 Run = Callable[[int], None]
@@ -119,6 +119,23 @@ def finished(running: Recording, desktop: FakeDesktop, home: Path) -> Session:
 
 def typed(session: Session) -> str:
     return "".join(one["text"] for one in session.events if one["kind"] == "key.down")
+
+
+def test_input_that_arrives_with_the_hotkey_of_a_pause_is_not_stored(
+    running: Recording, desktop: FakeDesktop, tmp_path: Path
+) -> None:
+    for text in "a1x2b3":
+        desktop.press(text, "pause" if text.isdigit() else None)
+        desktop.now_ns += MS
+    desktop.press("y")
+    rounds(running, desktop, 1)
+    assert running.status()["reason"] == "paused"
+    desktop.press("z")
+    rounds(running, desktop, 1)
+    running.command({"command": "resume"})
+    rounds(running, desktop, 4)
+    desktop.press("c")
+    assert typed(finished(running, desktop, tmp_path)) == "a1b3c"
 
 
 def test_sleep_is_a_gap_and_nothing_of_it_is_stored(running: Recording, desktop: FakeDesktop, tmp_path: Path) -> None:
