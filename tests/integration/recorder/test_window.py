@@ -40,8 +40,11 @@ def test_a_recording_is_begun_marked_and_ended_in_the_window(
     with subprocess.Popen(command, cwd=ROOT, env=own, stdout=subprocess.PIPE, text=True) as process:
         try:
             window = desktop.wait_for_window("pilothouse-recorder")
+            x, y = instruction_field(desktop, window)
+            unfocused = pixels(desktop, x, y)
             desktop.focus(window)
-            desktop.click(*instruction_field(desktop, window))  # Tk gives its first field the focus a moment later
+            desktop.click(x, y)
+            wait_until(lambda: pixels(desktop, x, y) != unfocused)  # Tk gives its field the focus a moment later
             desktop.type("book")
             desktop.press(ALT, ord("s"))
             wait_until(lambda: status(home).get("recording") is True)
@@ -73,6 +76,12 @@ def instruction_field(desktop: Desktop, window: Any) -> tuple[int, int]:
     wait_until(lambda: len(wide_fields(desktop, window)) >= 4)
     y, x = wide_fields(desktop, window)[1]
     return x, y
+
+
+def pixels(desktop: Desktop, x: int, y: int) -> bytes:
+    """The border and the beginning of a field of which this is a point: both show whether it has the focus."""
+    image = desktop.root.get_image(x - 8, y - 8, 60, 20, X.ZPixmap, 0xFFFFFFFF)
+    return bytes(image.data)
 
 
 def wide_fields(desktop: Desktop, window: Any) -> list[tuple[int, int]]:
