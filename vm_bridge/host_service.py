@@ -188,7 +188,7 @@ def create_host(config: Config) -> Host:
 
 
 def _external_hosts(config: Config) -> list[Host]:
-    """Machines that somebody else runs."""
+    """Machines that the bridge does not start itself."""
     hosts: list[Host] = []
     if config.adb_devices:
         hosts.append(DeviceHost(config.data, config.adb_devices, config.adb_clear, config.android_world_python))

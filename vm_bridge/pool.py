@@ -17,7 +17,7 @@ from vm_bridge.leases.inventory import HostInventory, HostJob, describe_machine
 from vm_bridge.leases.known_leases import KnownLeases
 from vm_bridge.leases.lease_file import LeaseFile
 from vm_bridge.machine import Machine
-from vm_bridge.sandbox import Host, Sandbox
+from vm_bridge.sandbox import Host, Sandbox, Usage
 
 logger = logging.getLogger(__name__)
 
@@ -345,10 +345,12 @@ class MachinePool:
         before, at = self._cpu_samples.get(sandbox.id, (usage.cpu_seconds, now))
         self._cpu_samples[sandbox.id] = (usage.cpu_seconds, now)
         share = max(0.0, usage.cpu_seconds - before) / (now - at) if now > at else 0.0
-        facts = {"cpu_seconds": usage.cpu_seconds, "cpu_share": round(share, 2), "memory_bytes": usage.pss}
+        facts: dict[str, float] = {}
+        if usage != Usage():
+            facts = {"cpu_seconds": usage.cpu_seconds, "cpu_share": round(share, 2), "memory_bytes": usage.pss}
         if acted := self._last_actions.get(sandbox.id):
             facts["last_act"] = acted
-        if self._reported_usage.get(sandbox.id) != facts:
+        if facts and self._reported_usage.get(sandbox.id) != facts:
             self._reported_usage[sandbox.id] = facts
             await self._inventory.report_usage(sandbox.id, **facts)
 

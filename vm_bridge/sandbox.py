@@ -40,7 +40,10 @@ class FrameSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a sandbox costs now: proportional set size (bytes), CPU seconds so far, processes."""
+    """What a sandbox costs now: proportional set size (bytes), CPU seconds so far, processes.
+
+    All are zero where the host cannot measure it.
+    """
 
     pss: int = 0
     cpu_seconds: float = 0.0

@@ -76,5 +76,5 @@ EVENTS: tuple[type[WebhookEvent], ...] = get_args(WebhookEvent)
 
 
 def event_kinds(model: type[WebhookEvent]) -> tuple[str, ...]:
-    """The kinds that a model stands for, such as `export.finished` and `export.failed`."""
+    """The kinds of a model, such as `export.finished` and `export.failed`."""
     return get_args(model.model_fields["kind"].annotation)

@@ -55,9 +55,9 @@ def run_doctor(data: Path, console: Console) -> int:
     counts = {state: sum(finding.state == state for finding in findings) for state in ("warn", "bad")}
     console.say()
     if counts["bad"]:
-        console.say(f"{counts['bad']} to fix before ./pilothouse demo, {counts['warn']} warnings.")
+        console.say(f"{counts['bad']} to fix before ./pilothouse demo. Warnings: {counts['warn']}.")
     else:
-        console.say(f"./pilothouse demo can start here. {counts['warn']} warnings.")
+        console.say(f"./pilothouse demo can start here. Warnings: {counts['warn']}.")
     return 1 if counts["bad"] else 0
 
 

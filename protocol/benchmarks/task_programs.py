@@ -121,7 +121,7 @@ def _constants(body: list[ast.stmt], outer: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _value(node: ast.expr, known: Mapping[str, Any]) -> Any:
-    """A constant, also one that is put together from others; an empty dict stands for a dict of any content."""
+    """A constant, also one that is put together from others; an empty dict represents a dict of any content."""
     match node:
         case ast.Constant(value=value):
             return value

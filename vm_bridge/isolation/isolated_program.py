@@ -25,7 +25,7 @@ arguments are data."""
 
 @dataclass(frozen=True)
 class IsolatedProgram:
-    """One program as the kernel is told of it."""
+    """One program, with everything that its isolation needs."""
 
     python: Path
     """Interpreter of a virtual environment on the host."""
@@ -81,7 +81,7 @@ async def start_isolated(
                 start_new_session=True,
             )
         except FileNotFoundError as error:
-            raise MachineGone(f"{error.filename} is not installed; bubblewrap puts the walls up") from error
+            raise MachineGone(f"{error.filename} is not installed; bubblewrap isolates the program") from error
 
 
 async def end_isolated(process: asyncio.subprocess.Process) -> None:

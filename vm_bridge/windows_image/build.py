@@ -1,4 +1,4 @@
-"""Makes an image in stages, each of which is done once: a run that was stopped goes on where it was.
+"""Makes an image in stages, each of which is done once: a stopped run resumes where it was.
 
 medium: the medium with the answers and our files. install: Windows installs itself from both media into an empty disk,
 runs our script and shuts down. verify: the disk boots, and the agent in it proves that it knows the secret.
@@ -67,7 +67,7 @@ Say = Callable[[str], None]
 
 @dataclass
 class _Progress:
-    """What of an image is done, kept in its folder."""
+    """The finished stages of an image, stored in its folder."""
 
     folder: Path
     fingerprint: str

@@ -118,7 +118,7 @@ def bridge_settings(image: MadeImage, ports: Sequence[int]) -> list[str]:
 
 
 def _launch(hardware: Hardware, control: Path) -> None:
-    """QEMU goes on by itself. Raises ImageError."""
+    """Start QEMU as a process of its own. Raises ImageError."""
     command = [*hardware.command(control, control.with_suffix(".log")), "-daemonize"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=START_SECONDS)
     if done.returncode != 0:

@@ -15,7 +15,7 @@ AGENT_PORT = 8015
 
 
 def _make_password() -> str:
-    """It meets Windows' rules; the user is signed in by itself, so nobody types it."""
+    """It meets Windows' rules; the user is signed in by itself, so no person types it."""
     return f"Pw1-{secrets.token_hex(12)}"
 
 

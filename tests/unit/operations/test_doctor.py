@@ -32,11 +32,11 @@ def test_only_what_keeps_the_demo_from_starting_fails(monkeypatch: pytest.Monkey
     warned = Finding("Clock", "warn", "nothing keeps it right", "start chrony")
     assert report(monkeypatch, tmp_path, warned) == (
         0,
-        "! Clock: nothing keeps it right\n    start chrony\n\n./pilothouse demo can start here. 1 warnings.\n",
+        "! Clock: nothing keeps it right\n    start chrony\n\n./pilothouse demo can start here. Warnings: 1.\n",
     )
     status, text = report(monkeypatch, tmp_path, warned, Finding("Disk", "bad", "0.1 GiB free"))
     assert status == 1
-    assert "1 to fix before ./pilothouse demo, 1 warnings." in text
+    assert "1 to fix before ./pilothouse demo. Warnings: 1." in text
 
 
 def test_a_port_that_is_taken_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

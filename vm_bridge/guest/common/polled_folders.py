@@ -1,4 +1,4 @@
-"""Watches folders by looking at them again and again, on systems whose own news of folders are not used."""
+"""Watches folders by reading them repeatedly, on systems whose change notifications are not used."""
 
 import os
 import threading

@@ -99,7 +99,7 @@ class PseudoConsole:
         return status.value
 
     def close(self) -> None:
-        """Close the console; programs that still use it are told to end. The rest of the output must be read
+        """Close the console; Windows asks programs that still use it to end. The rest of the output must be read
         meanwhile. Idempotent."""
         with self._lock:
             closed, self._closed = self._closed, True

@@ -96,7 +96,7 @@ class PodApi:
         return pod if is_own(pod, self._settings) else None
 
     def list(self) -> tuple[list[dict[str, Any]], str]:
-        """The pods of this host, and the version from which a watch goes on. Raises ClusterUnavailable."""
+        """The pods of this host, and the version from which a watch continues. Raises ClusterUnavailable."""
         pods: list[dict[str, Any]] = []
         more: str | None = None
         while True:

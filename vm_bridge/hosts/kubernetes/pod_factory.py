@@ -83,7 +83,7 @@ class PodFactory:
         """See `Pod.adopt`. Needs no API."""
         pod = await Pod.adopt(folder, self.remove, ADOPT_SECONDS)
         self.owned.add(pod.record.name)
-        with suppress(BridgeError):  # it goes on without the cluster's news
+        with suppress(BridgeError):  # the pod works without news from the cluster
             _, watch = await self._opened()
             watch.follow(pod.record.name, pod.take)
         return pod

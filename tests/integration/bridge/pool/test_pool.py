@@ -292,22 +292,6 @@ async def test_a_drained_host_ends_idle_machines_now_and_held_ones_later(bridge:
     assert await bridge.lease()
 
 
-async def test_an_operator_sees_what_a_machine_costs(bridge: Bridge, fake_host: FakeHost) -> None:
-    lease = await bridge.lease()
-    await (await bridge.machine(lease)).observe()
-    seen: list[int | None] = []
-
-    async def look() -> None:
-        while not seen:
-            (machine,) = await bridge.manager.overview.machines()
-            if machine.last_act is not None:
-                seen.append(machine.memory_bytes)
-            await asyncio.sleep(0.05)
-
-    await asyncio.wait_for(look(), 15)
-    assert seen == [sandbox_of(fake_host, lease).screen.nbytes]
-
-
 async def test_an_operator_sees_what_machines_may_take_without_a_bound(
     bridge: Bridge, fake_host: FakeHost, operator: Redis
 ) -> None:

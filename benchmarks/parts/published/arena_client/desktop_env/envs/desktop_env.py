@@ -10,7 +10,7 @@ logger = logging.getLogger(__name__)
 
 
 class DesktopEnv:
-    """Its parts are made by whoever derives from it."""
+    """Subclasses make its parts."""
 
     def _set_task_info(self, task: dict[str, Any]) -> None:
         self.cache_dir = os.path.join(self.cache_dir_base, task["id"])  # type: ignore[attr-defined]
